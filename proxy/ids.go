@@ -106,14 +106,14 @@ type issuerKey struct {
 	table, counted   catalog.TableName
 	layout, overflow string
 	hiding           catalog.Hiding
-	segments         catalog.Segments // without the store and Redis
+	segments         catalog.Segments // the segments' options without the store and Redis
 	shard            router.ShardName // stores the counters; empty: etcd alone does
-	redis            string           // in front of the counters; empty: none
+	redis            string           // address of the Redis in front of the counters; empty: none
 }
 
 func keyOf(t *catalog.Table) issuerKey {
 	key := issuerKey{t.TableName, t.Counted(), t.ID.Layout, t.ID.Overflow, t.Hiding(), t.ID.Segments, t.ID.Segments.Shard(), t.ID.Segments.Redis.Text()}
-	key.segments.Store, key.segments.Redis = nil, nil // they have another address in each declaration
+	key.segments.Store, key.segments.Redis = nil, nil // these pointers differ between equal declarations
 	return key
 }
 

@@ -22,7 +22,7 @@ func (b *builder) useFound(w *state) bool {
 	found := b.found.Declared(w.declared, b.last.snapshot.Catalog)
 	for _, text := range w.declared.Routes.Importing() {
 		if name, err := catalog.ParseTableName(text); err != nil || found.Broken(name) && w.declared.Tables[name].Kind != catalog.Outside {
-			return false // the shards may have it by now
+			return false // the shards may have the table by now
 		}
 	}
 	loaded := found.Load()

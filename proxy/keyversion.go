@@ -11,8 +11,8 @@ import (
 	"locus/router/catalog"
 )
 
-// PinKeyVersion returns the key version of a table's new IDs if version is the cluster's. It returns 0 if the table has no hidden
-// numbers. It also pins, next to the table's counters in the store, what the version does to the IDs.
+// PinKeyVersion returns the key version of a table's new IDs, if version is the cluster's. It returns 0 if the table has no
+// hidden numbers. It also fixes the effect of the version on the IDs, by a record next to the table's counters in the store.
 func PinKeyVersion(ctx context.Context, store *segment.CASStore, d catalog.Declaration, ring *cipher.Ring, version uint32) (uint32, error) {
 	does, err := effectOf(d, ring, version)
 	if err != nil || does == "" {
@@ -31,7 +31,7 @@ func CheckKeyVersion(ctx context.Context, store *segment.CASStore, d catalog.Dec
 	return store.CheckVersion(ctx, version, does)
 }
 
-// effectOf returns what a key version does to the IDs of a table, or "" if the table has no hidden numbers.
+// effectOf returns the effect of a key version on the IDs of a table, or "" if the table has no hidden numbers.
 func effectOf(d catalog.Declaration, ring *cipher.Ring, version uint32) (string, error) {
 	hiding := d.Hiding()
 	switch {

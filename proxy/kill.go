@@ -16,8 +16,8 @@ const killLimit = 5 * time.Second
 // Processes returns the clients' sessions in no order. It is safe for concurrent use.
 func (p *Proxy) Processes() []sysvars.Process { return p.sessions.processes() }
 
-// KillSession ends a session of any user, or only the statement that it runs, as KILL does. The error says whether the session is unknown, or
-// what goes on at a shard. It is safe for concurrent use.
+// KillSession ends a session of any user, or only its current statement, as KILL does. The error states that the session is
+// unknown, or what continues at a shard. It is safe for concurrent use.
 func (p *Proxy) KillSession(ctx context.Context, id uint32, statement bool) error {
 	ctx, cancel := context.WithTimeout(ctx, killLimit)
 	defer cancel()

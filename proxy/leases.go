@@ -54,7 +54,7 @@ func (p *Proxy) renewLeases(ctx context.Context) error {
 		return nil
 	}
 	asked := time.Now()
-	ctx, cancel := context.WithTimeout(ctx, cluster.PrimaryLease/2) // so that another attempt fits into a lease
+	ctx, cancel := context.WithTimeout(ctx, cluster.PrimaryLease/2) // short enough that another attempt fits into a lease
 	defer cancel()
 	epochs, err := p.options.Fence.Epochs(ctx)
 	if err != nil {

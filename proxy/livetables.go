@@ -22,10 +22,11 @@ import (
 // greetTimeout is the time limit of the query by which a shard shows that it answers.
 const greetTimeout = 3 * time.Second
 
-// findTables reads the declared tables on the shards that can be reached. It also returns one of these shards: the default shard if
-// that one can be reached. A shard that is down keeps the tables that it had before, and is read once it is back.
+// findTables reads the declared tables on the shards that can be reached. It also returns one of these shards: the default
+// shard if that one can be reached. A shard that is down keeps the tables that were read from it before, and is read once it
+// is back.
 //
-// known is what was found before, and change is what can have changed since.
+// known is the earlier result, and change contains everything that may have changed since.
 func findTables(ctx context.Context, pools *backend.Registry, c *cluster.Cluster, before *catalog.Catalog, known *schema.Found, change catalog.Change, log *slog.Logger) (*schema.Found, schema.Querier, error) {
 	reached, first, down := reachable(ctx, pools, c, change)
 	if first == nil {

@@ -41,7 +41,7 @@ func (p *Proxy) Slow() *meter.Slow { return &p.meter.Slow }
 // Statements returns the cost of the statements of each digest.
 func (p *Proxy) Statements() *meter.Statements { return &p.meter.Statements }
 
-// follow starts counters and mirrored reads for the moves in progress, and ends those of all others.
+// follow starts counters and mirrored reads for the moves in progress, and ends the counters and reads of all others.
 func (p *Proxy) follow(moves []router.Move) {
 	p.meter.Moves.Follow(moves)
 	p.mirror.Follow(moves)

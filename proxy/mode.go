@@ -10,9 +10,9 @@ import (
 	"locus/router/stmt"
 )
 
-// mode returns what the shards' global sql_mode means for the reading of texts. Sessions begin with it, so it must be the same on
-// all shards that answer. A later change on the shards takes effect at the next read of all tables. If no shard answers, mode
-// returns the former mode.
+// mode returns the effect of the shards' global sql_mode on the parsing of texts. Sessions begin with this mode, so it must be
+// the same on all shards that answer. A later change on the shards takes effect at the next read of all tables. If no shard
+// answers, mode returns the former mode.
 func (b *builder) mode(ctx context.Context, shards []router.ShardName) (stmt.Mode, error) {
 	var common commonMode
 	for _, name := range shards {
@@ -21,7 +21,7 @@ func (b *builder) mode(ctx context.Context, shards []router.ShardName) (stmt.Mod
 			continue
 		}
 		q := schema.Pooled{Pool: pool}
-		if greet(ctx, q) != nil { // it is down, which was logged already
+		if greet(ctx, q) != nil { // the shard is down, which was logged already
 			continue
 		}
 		text, err := globalMode(ctx, q)

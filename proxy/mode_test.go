@@ -18,7 +18,7 @@ func TestShardsReadTextsAlike(t *testing.T) {
 		err   string
 	}{
 		{[]string{usual, usual}, 0, ""},
-		{[]string{usual, "", "ONLY_FULL_GROUP_BY"}, 0, ""}, // they have the same meaning for texts
+		{[]string{usual, "", "ONLY_FULL_GROUP_BY"}, 0, ""}, // these modes have the same effect on the parsing of texts
 		{[]string{"ANSI_QUOTES", "ansi_quotes," + usual, usual + ", ANSI_QUOTES"}, stmt.AnsiQuotes, ""},
 		{[]string{"REAL_AS_FLOAT,PIPES_AS_CONCAT,ANSI_QUOTES,IGNORE_SPACE,ANSI"}, stmt.AnsiQuotes | stmt.PipesConcat | stmt.IgnoreSpace, ""},
 		{[]string{usual, "ANSI_QUOTES"}, 0, `another way than shard s0: their global sql_mode is "ANSI_QUOTES" here and "` + usual + `" there`},

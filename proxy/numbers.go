@@ -208,8 +208,8 @@ func (n *numbers) leased() int64 {
 	return n.lease()
 }
 
-// of returns a table's numbers, raised above the numbers that its shards have. If a shard can't be queried, they continue above the
-// bound in etcd, if there is one.
+// of returns a table's numbers, raised above the numbers in its shards' rows. If a shard can't be queried, they continue above
+// the bound in etcd, if there is one.
 func (n *numbers) of(ctx context.Context, t *catalog.Table) (*numbered, error) {
 	of := n.table(t)
 	if of.ready.Load() {

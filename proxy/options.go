@@ -27,7 +27,7 @@ import (
 type Options struct {
 	// Declared is the source of the cluster's documents (package cluster).
 	Declared live.Source
-	// Secrets looks up a password by the name it is declared under.
+	// Secrets looks up a password by the name of its secret.
 	Secrets func(name string) (string, error)
 	// Segments stores the last granted number of each sequence. Name is the name of this process, which is recorded with each
 	// grant.
@@ -93,7 +93,8 @@ type Options struct {
 	// Redefined makes all other proxies call [Proxy.RereadChanged] with the changes of a definition. The error
 	// names those that haven't returned in time. If nil, the proxies poll the tables.
 	Redefined func(ctx context.Context, change catalog.Change) error
-	// Verified shares between the proxies what they have read of the shards' schemas. May be nil: this one reads for itself.
+	// Verified stores what proxies have read of the shards' schemas, for all of them. May be nil: this proxy reads the schemas
+	// itself.
 	Verified Verified
 	// Settled is Redefined for [Proxy.Settle]. May be nil: there are no other proxies.
 	Settled func(ctx context.Context, change catalog.Change) error

@@ -14,7 +14,7 @@ import (
 // for this long.
 const readAnyway = 10 * time.Minute
 
-// Verified stores what proxies have verified of the shards' schemas, so that one of them reads a schema for all.
+// Verified stores the facts that proxies have verified about the shards' schemas, so that one proxy reads a schema for all.
 type Verified interface {
 	// Load returns the last stored value of each shard.
 	Load(ctx context.Context) (map[router.ShardName][]byte, error)
@@ -81,8 +81,8 @@ func markersOf(ctx context.Context, shards map[router.ShardName]schema.Querier) 
 	return markers
 }
 
-// polled contains the shards' markers from before all tables were last read and found equal to those of a state. It is safe for
-// concurrent use.
+// polled contains the shards' markers as of the last complete read of the tables that found them equal to the tables of a
+// state. It is safe for concurrent use.
 type polled struct {
 	mu      sync.Mutex
 	of      *state

@@ -189,8 +189,8 @@ const (
 	preemptPause = 100 * time.Millisecond
 )
 
-// waitUntilObeyed waits until nothing is running under a map older than version on the genes in held, or nothing at all if held is
-// empty. It ends and rolls back what delays a fence for longer than patience.
+// waitUntilObeyed waits until nothing is running under a map older than version on the genes in held, or nothing at all if
+// held is empty. It ends and rolls back statements and transactions that delay a fence for longer than patience.
 func (r *registry) waitUntilObeyed(ctx context.Context, version int64, held gene.Set, patience time.Duration) error {
 	ticker := time.NewTicker(obeyPause)
 	defer ticker.Stop()
@@ -250,8 +250,8 @@ func (r *registry) obeys(version int64, held gene.Set) bool {
 	return true
 }
 
-// preempt makes sessions give way to a fence. ask requests that of a session, and reports whether preempt must
-// wait for the session. A statement whose shard can't be asked to end it is cut off.
+// preempt makes sessions give way to a fence. ask requests that from a session, and reports whether preempt must wait for the
+// session. A statement whose shard can't be asked to end it is cut off.
 func (r *registry) preempt(ctx context.Context, ask func(*session.Session) bool) {
 	ctx, cancel := context.WithTimeout(ctx, cancelTime)
 	defer cancel()

@@ -8,8 +8,8 @@ import (
 	"locus/router/live"
 )
 
-// requests accumulates what must be read from the shards again, and records which requests are answered. It is safe for
-// concurrent use.
+// requests accumulates the objects that must be read from the shards again, and records which requests are answered. It is
+// safe for concurrent use.
 type requests struct {
 	mu     sync.Mutex
 	number uint64 // number of the last request

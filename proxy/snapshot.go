@@ -35,7 +35,7 @@ type state struct {
 	lockedOut map[string]string
 	server    server
 	problems  error         // declared tables that can't be served
-	found     *schema.Found // what the snapshot's catalog was built from
+	found     *schema.Found // the listings and tables from which the snapshot's catalog was built
 	tls       map[router.ShardName]*tls.Config
 	asked     uint64 // the last request that this state answers
 }
@@ -125,7 +125,7 @@ func (b *builder) build(ctx context.Context, values map[string][]byte, _ int64) 
 	if same && (declared.Holds() || b.requests.empty()) { // held shards can't be queried
 		w.snapshot = b.last.snapshot
 		w.server, w.problems = b.last.server, b.last.problems
-	} else if same || !b.useFound(w) { // with the same declarations, the shards have changed
+	} else if same || !b.useFound(w) { // the declarations are the same, so the shards have changed
 		if err := b.read(ctx, w); err != nil {
 			return nil, err
 		}
@@ -285,8 +285,8 @@ func (b *builder) read(ctx context.Context, w *state) (err error) {
 	return err
 }
 
-// changed returns the change to read: what is requested, and what is declared differently than in the last state. It is never empty, since
-// read is called only if something differs.
+// changed returns the change to read: the requested changes, and the declarations that differ from the last state. It is never
+// empty, because read is called only if something differs.
 func (b *builder) changed(declared *cluster.Cluster, requested catalog.Change) catalog.Change {
 	if b.last == nil {
 		return catalog.Anything

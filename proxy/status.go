@@ -23,7 +23,7 @@ type Status struct {
 	Sessions   int
 	Memory     *kept.Memory
 	Accepted   uint64
-	Refused    uint64 // clients turned away at the limit
+	Refused    uint64 // number of clients turned away because of the limit
 	Draining   bool
 	Stopping   Stopping          // zero unless Draining
 	Problems   error             // declared tables that can't be served
@@ -34,7 +34,7 @@ type Status struct {
 	Counts     *session.Counts
 	Slow       *meter.Slow
 	Meter      *meter.Meter // nil: nothing is counted
-	IDs        []IDs        // of tables for which this process has issued IDs
+	IDs        []IDs        // for the tables for which this process has issued IDs
 	// Mirrored contains the results of mirrored reads, by job.
 	Mirrored map[string]mirror.Report
 	// Recovery is nil unless transactions are committed in two phases.

@@ -19,8 +19,8 @@ const (
 	cancelTime = 5 * time.Second
 )
 
-// watcher ends statements that exceed their time limit or whose client is gone, and sessions whose client is silent for too long.
-// If a statement that was to be ended continues, the watcher ends it again.
+// watcher ends statements that exceed their time limit or whose client is gone, and sessions whose client is silent for too
+// long. If such a statement continues, the watcher ends it again.
 type watcher struct {
 	sessions *registry
 	may      func(user string) interrupt.Allowance
@@ -77,7 +77,7 @@ func (w *watcher) examine(ctx context.Context, now time.Time, tasks *sync.WaitGr
 func (w *watcher) end(ctx context.Context, s *session.Session) {
 	ctx, cancel := context.WithTimeout(ctx, cancelTime)
 	defer cancel()
-	_ = s.Interrupts().Kill(ctx) // it cuts the session off if a shard doesn't obey
+	_ = s.Interrupts().Kill(ctx) // Kill closes the session's connection if a shard doesn't obey
 }
 
 // cancel ends one command.

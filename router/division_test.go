@@ -128,8 +128,8 @@ func TestDivisionsRefused(t *testing.T) {
 	}
 }
 
-// TestOneOwnerOfEachRow checks, for any divided genes: each row has one owner; the foreign rows of a shard are
-// those of the current move that it doesn't own; and the shards of a range of genes are all owners of its rows.
+// TestOneOwnerOfEachRow divides random genes. It checks three properties. Each row has one owner. The foreign rows of a shard
+// are the rows of the current move that it doesn't own. The shards of a range of genes are all owners of its rows.
 func TestOneOwnerOfEachRow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawMap(t)

@@ -10,7 +10,7 @@ func (m *Map) Gained(old *Map, shard ShardName) gene.Set {
 	divided := m.moving.divided.Union(old.moving.divided)
 	gained := m.GenesOf(shard).Subtract(old.GenesOf(shard)).Subtract(divided)
 	for _, r := range divided.Ranges() {
-		for g := int64(r.First); g <= int64(r.Last); g++ { // there are few, usually one
+		for g := int64(r.First); g <= int64(r.Last); g++ { // few genes are divided, usually one
 			first, end := m.residuesOf(gene.Gene(g), shard)
 			oldFirst, oldEnd := old.residuesOf(gene.Gene(g), shard)
 			if first < end && (first < oldFirst || end > oldEnd) {

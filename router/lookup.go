@@ -6,8 +6,8 @@ import (
 	"locus/idgen/gene"
 )
 
-// index divides the genes into equal buckets and stores the first owner of each. With a few buckets per entry, almost
-// every bucket lies within one or two entries, regardless of the map's size.
+// index divides the genes into equal buckets and stores the first owner of each. With a few buckets per entry, almost every
+// bucket is within one or two entries, regardless of the map's size.
 type index struct {
 	shift uint8   // a gene's bucket is gene >> shift
 	from  []int32 // per bucket, the entry of its first gene; then the last entry

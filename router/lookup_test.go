@@ -15,8 +15,7 @@ import (
 
 func shard(i int) router.ShardName { return router.ShardName("s" + strconv.Itoa(i)) }
 
-// slowLookup follows the definition: the owner is that of the entry with the smallest bound that is at least
-// the gene.
+// slowLookup follows the definition: the owner is the shard of the entry with the smallest bound that is at least the gene.
 func slowLookup(m *router.Map, g gene.Gene) router.ShardName {
 	for _, e := range m.Entries() {
 		if e.Bound >= g {

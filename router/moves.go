@@ -34,8 +34,8 @@ type Move struct {
 	Mirror int
 }
 
-// Unsharded stands for the rows of tables without genes in sets of genes, while an import is about to shard some of
-// these tables. It is beyond the genes of every width.
+// Unsharded represents, in sets of genes, the rows of tables without genes, while an import is about to shard some of these
+// tables. It is above the genes of every width.
 const Unsharded gene.Gene = 1 << 24
 
 var unsharded = gene.NewSet(gene.Range{First: Unsharded, Last: Unsharded})
@@ -127,7 +127,7 @@ func (m *Map) Held() gene.Set { return m.moving.held }
 // HoldsGenes reports whether statements on some genes wait, as opposed to only those on an import's tables.
 func (m *Map) HoldsGenes() bool { return m.moving.holds }
 
-// HeldOf returns what is held of a shard's genes and of the tables being imported from it.
+// HeldOf returns the genes of a shard, and of the tables being imported from it, on which statements are paused.
 func (m *Map) HeldOf(name ShardName) gene.Set {
 	of := m.GenesOf(name).Intersect(m.moving.held)
 	for _, v := range m.moving.moves {

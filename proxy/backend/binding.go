@@ -54,7 +54,8 @@ func hasNull(binding []byte) bool {
 	return false
 }
 
-// fits reports whether an execution with a binding leaves a statement as it is that was executed with another one.
+// fits reports whether a statement that was executed with binding had can be executed with another binding, without the server
+// preparing it again.
 func fits(had string, binding []byte) bool {
 	if len(had) != len(binding) {
 		return false

@@ -27,7 +27,7 @@ func (p *Pool) Borrow(ctx context.Context, want *Settings, prof Profile) (*Conn,
 	return p.lend(ctx, want, prof, waits)
 }
 
-// BorrowSoon is Borrow for a caller that can ask another server. It doesn't wait for a server that has gone away.
+// BorrowSoon is Borrow for a caller that can ask another server. It doesn't wait for a server that is down.
 func (p *Pool) BorrowSoon(ctx context.Context, want *Settings, prof Profile) (*Conn, error) {
 	return p.lend(ctx, want, prof, hurries)
 }
@@ -42,7 +42,7 @@ func (p *Pool) BorrowElsewhere(ctx context.Context, want *Settings, prof Profile
 	return c, err
 }
 
-// haste is a borrower's behaviour while the server is away.
+// haste determines how a borrower behaves while the server is down.
 type haste uint8
 
 const (
@@ -85,7 +85,7 @@ func (p *Pool) await(ctx context.Context, want *Settings, prof Profile, h haste)
 	return c, err
 }
 
-// borrow is lend if no idle connection carries want.
+// borrow lends a connection that does not carry want yet, and makes it carry want.
 func (p *Pool) borrow(ctx context.Context, want *Settings, prof Profile, h haste) (*Conn, error) {
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("shard %s: borrow a connection: %w", p.shard, context.Cause(ctx))
@@ -153,7 +153,7 @@ func (p *Pool) prepare(ctx context.Context, c *Conn, want *Settings) error {
 		err = c.Lost(false, context.Cause(ctx))
 	}
 	if lost, ok := errors.AsType[*LostError](err); ok {
-		lost.Sent = false // nothing of the caller's was sent
+		lost.Sent = false // no statement of the caller was sent
 	}
 	switch {
 	case err == nil:

@@ -86,7 +86,7 @@ func (b *breaker) failed(now time.Time, round int, reason error) {
 	b.round++
 }
 
-// awaited reports whether the server went away so recently that borrowers wait for it.
+// awaited reports whether the server went down so recently that borrowers wait for it.
 func (b *breaker) awaited(now time.Time) bool {
 	return away(b.reason) && now.Sub(b.since) < b.patience
 }

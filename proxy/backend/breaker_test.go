@@ -25,7 +25,7 @@ func TestBreakerOpensAfterThreeFailures(t *testing.T) {
 	b, now := newBreaker(0), time.Now()
 	fail(&b, now, tripAfter-1)
 	wantVerdict(t, &b, now, 0, 0, dialNow)
-	wantVerdict(t, &b, now, 1, 0, waitForDial) // one at a time once something failed
+	wantVerdict(t, &b, now, 1, 0, waitForDial) // after a failure, one login at a time
 	fail(&b, now, 1)
 	wantVerdict(t, &b, now, 0, 0, refuseDial)
 	wantVerdict(t, &b, now, 0, 5, refuseDial)

@@ -25,19 +25,19 @@ type Conn struct {
 	mark     string // the statement that sets the mark, see Target.Mark
 	profile  Profile
 
-	// Set by the pool before the connection is first lent.
+	// The pool sets these fields before it lends the connection for the first time.
 	generation int       // generation of the target that it was made for
-	expires    time.Time // not lent after this time
+	expires    time.Time // the connection is not lent after this time
 	resets     *resets
 
 	// Guarded by the pool's mutex.
 	lent     bool
 	cleaned  bool // returned and reset, and not yet passed on
-	schemas  int  // the pool's schemas when it was last lent
+	schemas  int  // the pool's schemas when the connection was last lent
 	returned time.Time
 	waited   time.Duration // how long its borrower waited for it
 
-	// Owned by the borrower while lent, else by the pool.
+	// The borrower owns these fields while the connection is lent, and the pool owns them otherwise.
 	settings *Settings // nil if unknown but for the database
 	invalid  []string  // names whose values may differ from settings, see Invalidate
 	database string
@@ -54,7 +54,7 @@ type Conn struct {
 
 	elsewhere   atomic.Uint64 // Received plus 1 at the time of Elsewhere; 0 if no other server can be asked
 	interrupted atomic.Bool
-	cutOff      bool                  // by a hold, which also asks the server to end it; guarded by the pool's mutex
+	cutOff      bool                  // a hold has closed the connection, and also asks the server to end it; guarded by the pool's mutex
 	givenUp     atomic.Pointer[error] // why the pool interrupted it; nil if it didn't
 }
 
@@ -170,7 +170,7 @@ func (c *Conn) Lost(sent bool, cause error) *LostError {
 	} else if errors.Is(cause, stream.ErrOver) {
 		cause = errUnleased
 	}
-	if already, ok := cause.(*LostError); ok { //nolint:errorlint // what it wraps is kept
+	if already, ok := cause.(*LostError); ok { //nolint:errorlint // the wrapped error is kept
 		cause = already.Err
 	}
 	return &LostError{Shard: c.shard, Addr: c.addr, Sent: sent, Err: cause}

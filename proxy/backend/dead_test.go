@@ -45,7 +45,7 @@ func TestDeadIdleConnectionsArentLent(t *testing.T) {
 		if s := p.Stats(); s.Dead != 5 {
 			t.Errorf("%+v", s)
 		}
-		for _, want := range []*Settings{Default, Default.With("@x", "1")} { // also where the state is brought over
+		for _, want := range []*Settings{Default, Default.With("@x", "1")} { // also if the session's state must be set on the connection
 			conns = borrowMany(t, p, 2)
 			returnAll(p, conns)
 			kill(t, s, conns)

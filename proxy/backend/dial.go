@@ -69,7 +69,7 @@ func (p *Pool) record(ctx context.Context, t ticket, c *Conn, err error, began t
 	return wasOpen, p.breaker.open(), err
 }
 
-// outcome evaluates a login, given what happened to the pool meanwhile, and updates the breaker.
+// outcome evaluates a login, after changes of the pool during the login, and updates the breaker.
 func (p *Pool) outcome(ctx context.Context, t ticket, err error, took time.Duration, now time.Time) error {
 	if err != nil {
 		p.counts.loginFailures.Add(1)

@@ -24,7 +24,7 @@ func TestExecAndQuery(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		row := rows.Rows[0] // of more than a packet
+		row := rows.Rows[0] // the row is longer than a packet
 		if row[0] != nil || row[1] == nil || len(row[1]) != 0 || string(row[2]) != "one" || len(row[3]) != 9<<20 || len(row[4]) != 9<<20 {
 			t.Errorf("row %.40q", row)
 		}

@@ -22,9 +22,9 @@ type fakeServer struct {
 	logins   []string // addresses, in order
 	open     int
 	mostOpen int
-	failure  error         // of logins from now on
+	failure  error         // the error of all later logins
 	gate     chan struct{} // logins take one from it, if it isn't nil
-	commands []string      // as sent, over all connections
+	commands []string      // the commands of all connections, in order
 	threads  uint32
 	serving  sync.WaitGroup
 	ends     []net.Conn // the server's
@@ -108,7 +108,7 @@ func (f *fakeServer) set(failure error, gate chan struct{}) {
 	f.failure, f.gate = failure, gate
 }
 
-// take returns what was sent since the last call.
+// take returns the commands received since the last call.
 func (f *fakeServer) take() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()

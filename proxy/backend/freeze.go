@@ -20,7 +20,7 @@ func (p *Pool) freeze(why error) {
 	}
 	p.frozen = why
 	p.chill(why)
-	for c := range p.all { // lent, cleaned or idle; nobody else can get them meanwhile
+	for c := range p.all { // lent, cleaned or idle; no other borrower can get them meanwhile
 		c.givenUp.Store(&why)
 		c.Interrupt()
 	}

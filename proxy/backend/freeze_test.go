@@ -16,14 +16,13 @@ import (
 
 var errStill = &health.FrozenError{Silent: 5 * time.Second}
 
-// frozen reports whether err is the error for a frozen server.
+// frozen reports whether err is the error for an unresponsive server.
 func frozen(err error) bool {
 	_, ok := errors.AsType[*health.FrozenError](err)
 	return ok
 }
 
-// A frozen server delays nobody: neither a session that waits for its answer, nor one that waits for a
-// connection, nor one that logs in.
+// A frozen server delays no session, whether it waits for an answer, for a connection, or for a login.
 func TestAFrozenServerKeepsNobodyWaiting(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		s := servers.Shared(t, engine, 1)[0]

@@ -14,7 +14,7 @@ import (
 	"locus/internal/test/servers"
 )
 
-// freezing relays to a server until a client sends a text; that and what follows it is never answered.
+// freezing relays to a server until a client sends the given text. It never relays an answer to that text or to later ones.
 func freezing(t *testing.T, to, text string) (addr string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -36,8 +36,8 @@ func (p *Pool) Return(c *Conn) {
 	p.Discard(c)
 }
 
-// lighten frees large buffers of a connection that nobody uses, since there may be thousands of them. What a reset clears is
-// left to the reset.
+// lighten frees large buffers of a connection that is not lent, because there may be thousands of such connections. A reset
+// frees the rest.
 func (c *Conn) lighten() {
 	if c.prepared.tooLong() || c.settings != nil && c.settings.bare() != nil && c.settings.Size() > mostText {
 		c.Note(State)
@@ -74,7 +74,7 @@ func (p *Pool) clean(c *Conn) {
 	}
 	err := c.resetTo(ctx, want)
 	p.mu.Lock()
-	c.lent, c.cleaned = true, true // as Return and Discard expect it
+	c.lent, c.cleaned = true, true // the state that Return and Discard expect
 	p.mu.Unlock()
 	if _, refused := errors.AsType[*ServerError](err); err != nil && !refused || c.left != 0 {
 		p.Discard(c)

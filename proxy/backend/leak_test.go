@@ -21,7 +21,7 @@ var questions = []string{
 	"IFNULL(DATABASE(), '')", "@@sql_mode", "@@autocommit", "@@time_zone", "@@sql_safe_updates", "@@group_concat_max_len",
 	"@@character_set_client", "@@collation_connection", "IFNULL(@@character_set_results, 'NULL')",
 	"IFNULL(HEX(CONVERT(@a USING utf8mb4)), 'unset')", "IFNULL(@b, 'unset')",
-	"(SELECT GROUP_CONCAT(name) FROM place)", // the database again, by what a name without one means
+	"(SELECT GROUP_CONCAT(name) FROM place)", // the database again, by a table name without a schema
 }
 
 // assignable contains variables, the literals that they are set to, and the values that the server returns for
@@ -47,7 +47,7 @@ func hexed(text string) [2]string {
 
 var collations = [][2]string{{"utf8mb4", ""}, {"utf8mb4", "utf8mb4_bin"}, {"latin1", "latin1_swedish_ci"}, {"gbk", "gbk_chinese_ci"}}
 
-// model is one session: the settings that it wants, and plainly what the server must say then.
+// model is one session. It contains the settings that the session wants, and the answers that a server must then give.
 type model struct {
 	settings *Settings
 	answers  []string
@@ -66,7 +66,7 @@ func (m *model) names(charset, collation string, defaults []string) {
 	m.answers[6], m.answers[7], m.answers[8] = charset, collation, charset
 }
 
-// A session finds its own state on each connection that it borrows, and never that of another session.
+// A session finds its own state on each connection that it borrows, and never the state of another session.
 func TestStateNeitherLeaksNorGetsLost(t *testing.T) {
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -173,7 +173,7 @@ func check(r *rapid.T, t *testing.T, c *Conn, m *model) {
 	if !c.InTransaction() {
 		return
 	}
-	exec(t, c, "COMMIT") // with autocommit off, the question began a transaction
+	exec(t, c, "COMMIT") // with autocommit off, the query began a transaction
 }
 
 // answersOf returns the answers of a fresh connection, outside of any pool, after SET NAMES utf8mb4.

@@ -65,7 +65,7 @@ func (p *Pool) leased(leased, moved bool) {
 		p.term.Lift()
 		p.term = nil
 	case leased && (p.term == nil || moved):
-		p.doomIdle(func(*Conn) bool { return true }) // they have another term, or none
+		p.doomIdle(func(*Conn) bool { return true }) // these connections have another term, or none
 		if p.term != nil {
 			p.cutOff(errLeft)
 		}

@@ -21,8 +21,7 @@ func leasedPool(t *testing.T) (*Pool, *fakeServer) {
 	return p, f
 }
 
-// When a lease has expired the pool lends nothing, closes the lent connections, and lets borrowers wait for the
-// next lease.
+// When its lease has expired, the pool lends nothing and closes the lent connections. Borrowers wait for the next lease.
 func TestAPoolLendsForItsLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, f := leasedPool(t)

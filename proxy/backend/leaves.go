@@ -21,7 +21,7 @@ const (
 	Unknown
 )
 
-// Bits for what was left. They accumulate over a borrower's statements.
+// Bits for the state that was left. They accumulate over a borrower's statements.
 const (
 	leftVariables = 1 << iota
 	leftState
@@ -33,7 +33,7 @@ var marks = [...]uint8{State: leftState, Nothing: 0, Variables: leftVariables, U
 // Note adds to what the borrower's statements may have left.
 func (c *Conn) Note(l Leaves) { c.left |= marks[l] }
 
-// Own sends the proxy's own statements. They leave nothing, or the proxy removes what they leave.
+// Own sends the proxy's own statements. They leave no state, or the proxy removes it.
 type Own struct{ c *Conn }
 
 // Own returns a sender for the proxy's own statements. A client's statement is never sent through it.

@@ -80,7 +80,7 @@ func converse(ctx context.Context, t Target, prof Profile, raw *net.Conn) (sessi
 	release := func() {}
 	defer func() {
 		release()
-		if p := recover(); p != nil { // the library indexes what the server sends without bounds checks
+		if p := recover(); p != nil { // the library indexes bytes from the server without bounds checks
 			err = fmt.Errorf("the server's greeting is malformed: %v", p)
 		}
 	}()

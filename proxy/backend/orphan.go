@@ -52,7 +52,7 @@ func (o *orphans) note(c *Conn) {
 	}
 }
 
-// Orphaned returns a number for [Pool.Ended]: that of the last connection that was closed without an answer.
+// Orphaned returns a number for [Pool.Ended]: the number of the last connection that was closed without an answer.
 func (p *Pool) Orphaned() uint64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()

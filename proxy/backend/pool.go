@@ -24,7 +24,7 @@ type Pool struct {
 	// cleaning counts the running resets of returned connections.
 	cleaning sync.WaitGroup
 	version  atomic.Pointer[string] // version of the server at the last login; nil before the first
-	stale    atomic.Pointer[Pool]   // of the last known primary, see LastKnown; nil before the target first allows stale reads
+	stale    atomic.Pointer[Pool]   // pool of the last known primary, see LastKnown; nil before the target first allows stale reads
 
 	mu         sync.Mutex // guards the fields below; never held across I/O; released by unlock if a connection was doomed
 	target     Target
@@ -39,7 +39,7 @@ type Pool struct {
 	orphans    orphans
 	waker      *time.Timer     // serves the queue when the breaker admits the next login; nil until first needed
 	doomed     []*Conn         // removed from the pool, closed when mu is released
-	held       bool            // nothing is lent, and returned connections are closed
+	held       bool            // no connection is lent, and returned connections are closed
 	term       *stream.Term    // lending ends with it; nil for no end. Each server has its own
 	expiry     *time.Timer     // fires at the end of the term; nil before the first term
 	confirmed  bool            // the term was leased at least once
@@ -163,7 +163,7 @@ func (p *Pool) sweep(now time.Time) {
 	})
 }
 
-// places returns the number of places taken in the limit; lent returns the number of borrowed connections.
+// places returns the number of connections that count towards the limit. lent returns the number of borrowed connections.
 func (p *Pool) places() int { return len(p.all) + p.dialing }
 func (p *Pool) lent() int   { return len(p.all) - len(p.idle) }
 

@@ -74,7 +74,7 @@ func TestStateIsBroughtOver(t *testing.T) {
 			t.Errorf("for %v sent %q, want %q", step.want, sent, step.sent)
 		}
 	}
-	c := borrow(t, p, Default, 0) // no command leaves a database: another connection takes the place
+	c := borrow(t, p, Default, 0) // no command leaves a database, so another connection takes the place
 	if c.threadID != 2 {
 		t.Error("a connection with a database was lent as one without")
 	}

@@ -23,7 +23,7 @@ func (p *Pool) Probe(ctx context.Context) health.Report {
 		return reportOf(err)
 	}
 	rows, err := c.Own().Query(ctx, probing)
-	if err != nil && kept && ctx.Err() == nil && !c.Usable() { // closed while idle, or killed; that says little about the server
+	if err != nil && kept && ctx.Err() == nil && !c.Usable() { // the connection was closed while idle, or killed, which reveals little about the server
 		c.close()
 		if c, _, err = p.proberOf(ctx); err != nil {
 			return reportOf(err)

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Quote formats a UTF-8 text as a literal that has the same meaning under every sql_mode and character set. Printable
-// ASCII stands in single quotes. Any other text is hexadecimal with a named character set.
+// Quote formats a UTF-8 text as a literal that has the same meaning under every sql_mode and character set. Printable ASCII is
+// written in single quotes, and any other text as hexadecimal with a named character set.
 func Quote(text string) string {
 	if strings.IndexFunc(text, needsHex) < 0 {
 		return "'" + text + "'"

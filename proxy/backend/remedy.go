@@ -33,8 +33,8 @@ func full(err error) bool {
 	return ok && (e.Code == 1040 || e.Code == 1203 || e.Code == 1226)
 }
 
-// away reports whether a login failed because the server isn't running, is starting or stopping, or can't be reached, as
-// during a restart. Only waiting helps then. A refused account would be refused again.
+// away reports whether a login failed because the server is down, is starting or stopping, or can't be reached, as during a
+// restart. Then the only remedy is to wait. A refused account would be refused again.
 func away(err error) bool {
 	if err == nil || certificate(err) {
 		return false

@@ -17,11 +17,11 @@ type Statement struct {
 	element *list.Element
 }
 
-// text is a statement's text and the settings under which it was parsed. The same text has another meaning in another
-// database or under another sql_mode. Settings are nil while they are unknown.
+// text is a statement's text and the settings under which it was parsed. The same text has another meaning in another database
+// or under another sql_mode. Settings are nil while they are unknown.
 //
-// binding is that of all executions of the statement, see [AppendBinding]. It is empty for a statement that was not executed yet,
-// and for one without parameters.
+// binding is the same for all executions of the statement, see [AppendBinding]. It is empty for a statement that was not
+// executed yet, and for a statement without parameters.
 type text struct {
 	under   *Settings
 	sql     string

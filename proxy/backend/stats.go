@@ -43,9 +43,10 @@ type Stats struct {
 	Dialing int           // logins in progress
 	Waiting int           // until the next login is tried, after failures; 0 if logins are allowed
 	Blocked time.Duration // until the next login is tried, after failures; 0: logins are allowed
-	// Unleased is when the lease ended without which nothing is lent, because etcd doesn't answer; zero: it has not, or there is none.
+	// Unleased is the time when the lease ended without which no connection is lent, because etcd doesn't answer. It is zero
+	// if the lease has not ended, or if none is needed.
 	Unleased time.Time
-	// StaleAllowed reports whether plain reads go on then, on the last known primary.
+	// StaleAllowed reports whether plain reads continue after that, on the last known primary.
 	StaleAllowed bool
 
 	Borrowed      uint64 // connections lent
@@ -54,14 +55,14 @@ type Stats struct {
 	LoginFailures uint64
 	Refused       uint64 // borrowers refused because logins had failed
 	Waits         uint64 // borrowers that had to queue
-	Exhausted     uint64 // of Waits, those that gave up
+	Exhausted     uint64 // the borrowers in Waits that gave up
 	Transitions   uint64 // times that session state was set
 	Resets        uint64 // connections reset, which discards their prepared statements
-	Cleaned       uint64 // of Resets, those after statements that may have left state; the others changed settings
+	Cleaned       uint64 // the resets in Resets after statements that may have left state; the others changed settings
 	Dead          uint64 // idle connections found dead
 	Discarded     uint64 // connections closed when they came back
 	Kills         uint64 // KILL statements sent
-	Unforeseen    uint64 // connections lent on as clean although the server, if it tracks session state, reported a change
+	Unforeseen    uint64 // connections lent again without a reset although the server reported a change of session state
 }
 
 // Stats returns the pool's state. It is safe for concurrent use.

@@ -14,9 +14,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Many sessions with different settings, a limit, failing logins, ending contexts and a moving target: no
-// connection is lent twice, none gets lost, the limit holds, and every borrower gets a connection or an error
-// in time.
+// Many sessions compete, with different settings, a limit, failing logins, ending contexts and a changing target. No
+// connection is lent twice, none gets lost, the limit holds, and every borrower gets a connection or an error in time.
 func TestNothingGetsLost(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		seed := rapid.Uint64().Draw(r, "seed")

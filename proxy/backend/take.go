@@ -114,7 +114,7 @@ func (p *Pool) offer(now time.Time) (g grant, ok bool) {
 	return grant{ticket: p.issue()}, true
 }
 
-// serve grants what it can to waiting borrowers. It is called after every event that could help them.
+// serve grants connections and permissions to waiting borrowers. It is called after every event that could help them.
 func (p *Pool) serve(now time.Time) {
 	for p.queue.len() > 0 {
 		g, ok := p.offer(now)
@@ -143,7 +143,7 @@ func (p *Pool) serveLater(now time.Time) {
 	})
 }
 
-// awaits reports whether the server has gone away and borrowers wait for it.
+// awaits reports whether the server is down and borrowers wait for it.
 func (p *Pool) awaits() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -187,7 +187,7 @@ func (p *Pool) wait(ctx context.Context, w *waiter, deadline time.Time, h haste)
 			return g
 		case <-timer.C:
 			if patient = h == waits && p.awaits(); patient {
-				timer.Reset(p.limits.RestartWait) // by then the server is back or no longer awaited
+				timer.Reset(p.limits.RestartWait) // after this time the server is back, or borrowers no longer wait for it
 			}
 		case <-ctx.Done():
 			patient = false

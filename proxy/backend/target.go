@@ -22,7 +22,8 @@ type Target struct {
 	MaxLag   time.Duration          // largest lag of a usable replica; 0 means 5s
 	// Held stops lending until it is false again, see [Pool.Emptied].
 	Held bool
-	// Cut, for a held target, cuts off what is lent at once. Statements still running at the server are not waited for.
+	// Cut, for a held target, means that lent connections are cut off at once. Statements still running at the server are not
+	// waited for.
 	Cut bool
 	// Epoch identifies the document that makes the server the shard's primary. If it is 0, no other server can become the primary without
 	// this process. Otherwise connections are lent only until the time passed to the last [Pool.Lease].
@@ -55,7 +56,7 @@ type Limits struct {
 	MaxIdle            int           // idle connections kept: MaxOpen
 	MaxWaiting         int           // borrowers in the queue, beyond which they are refused: 10,000
 	WaitTimeout        time.Duration // time in the queue: 5s
-	RestartWait        time.Duration // wait for a server since it went away, after which borrowers are refused at once: 0
+	RestartWait        time.Duration // how long borrowers wait for a server after it went down, before they are refused at once: 0
 	ConnectTimeout     time.Duration // time for one login, from the dial to the OK: 5s
 	IdleTimeout        time.Duration // time without use after which a connection is closed: 5m, below MySQL's wait_timeout
 	MaxLifetime        time.Duration // age, less up to a tenth, after which a connection is closed once it is given back: 1h

@@ -14,7 +14,7 @@ type transition struct {
 	cleans   bool   // the reset is for left state, not for the settings
 	reset    bool   // COM_RESET_CONNECTION: discards variables and prepared statements; both engines keep the current database
 	database string // COM_INIT_DB unless empty; after a reset, by way of detour
-	set      string // one SET statement unless empty
+	set      string // a SET statement, or empty
 }
 
 func (t transition) empty() bool { return !t.reset && t.database == "" && t.set == "" }
@@ -23,7 +23,7 @@ func (t transition) empty() bool { return !t.reset && t.database == "" && t.set 
 // database, such as @@collation_database, to the server's defaults, and MariaDB doesn't re-enter the current database.
 const detour = "information_schema"
 
-// detours reports whether the transition goes by way of detour.
+// detours reports whether the transition first selects the database detour.
 func (t transition) detours() bool { return t.reset && t.database != "" }
 
 // reaches reports whether a connection with current database have can be brought to want. No command leaves a database for none.
@@ -51,8 +51,8 @@ func between(have *Settings, database string, want *Settings) transition {
 	return t
 }
 
-// spells reports whether SET NAMES must precede the change of the database, because the server reads the
-// database's name in the client's character set.
+// spells reports whether SET NAMES must precede the change of the database, because the server reads the database's name in
+// the client's character set.
 func (t transition) spells() bool {
 	return strings.ContainsFunc(t.database, func(r rune) bool { return r >= utf8.RuneSelf })
 }
@@ -102,7 +102,7 @@ func (s *Settings) invalidated(names []string) *Settings {
 			unsure.charset = ""
 		case i >= 0:
 			unsure.variables[i].Literal = ""
-		case name == "autocommit": // if on, settings don't contain it
+		case name == "autocommit": // settings don't contain autocommit if it is on
 			unsure.variables = append(unsure.variables, Assignment{Name: name})
 		}
 	}

@@ -42,7 +42,7 @@ type Conn struct {
 	next   byte // number of the next frame in either direction
 	left   int  // bytes still to come from the current frame
 	frame  io.LimitedReader
-	reader decompressor // of the current frame; nil if it isn't compressed
+	reader decompressor // of the current frame; nil if the frame isn't compressed
 }
 
 // New adds frames to c. rest was already read from c.

@@ -11,8 +11,9 @@ import (
 	"locus/router"
 )
 
-// alike returns an error unless the skipped shards have the same tables as one that ran the definition. A server that refuses one clause
-// because its object exists says nothing about the other clauses, nor whether a column of that name is the intended one.
+// alike returns an error unless the skipped shards have the same tables as a shard that ran the definition. If a server
+// refuses one clause because its object exists, that says nothing about the other clauses. The existing column may also differ
+// from the intended one.
 func (d *definition) alike(done router.ShardName, passed []Passed) error {
 	for _, p := range passed {
 		for _, name := range d.Facts.Statement.Tables {

@@ -89,7 +89,7 @@ func (d *definition) defineDatabaseOn(shard router.ShardName, first bool) (wire.
 		d.keepWarnings(l)
 	}
 	if settings := l.Conn.Settings(); settings != nil && settings.Database() == d.Dropped() {
-		l.Conn.Adopt(settings.WithDatabase("")) // as the server has left it
+		l.Conn.Adopt(settings.WithDatabase("")) // the server has changed the database in this way
 	}
 	l.Pool.LeaveDatabases()
 	l.Done(l.Conn.Status())

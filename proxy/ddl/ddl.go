@@ -31,7 +31,7 @@ type Services struct {
 	// Settled is Redefined that also waits until all statements have ended that began before, except
 	// definitions, which check themselves whether their plan is still valid. If nil, this can't be determined.
 	Settled func(ctx context.Context, change catalog.Change) error
-	// Declarations changes what the cluster declares; nil: nothing can be declared in SQL.
+	// Declarations changes the cluster's declarations; nil: nothing can be declared in SQL.
 	Declarations Declarations
 	// Renames renames declared tables; nil: no table that is on every shard can be renamed.
 	Renames Renames
@@ -58,10 +58,10 @@ type Session struct {
 	Message func(error) string
 }
 
-// Observer records what a statement does on shards.
+// Observer records the effects of a statement on shards.
 type Observer interface {
 	Sent(txn.Lease)
-	// Trace is that of the statement; nil: it is not traced.
+	// Trace is the statement's trace; nil: it is not traced.
 	Trace() *trace.Statement
 }
 
@@ -210,7 +210,7 @@ func (s *Session) Define(st Statement) (wire.OK, error) {
 		return plan.DisturbsMove(changingTable)
 	}
 	var ok wire.OK
-	still := "" // about look-up tables that could not be dropped
+	still := "" // a note about look-up tables that could not be dropped
 	d.finish = func(out Outcome) {
 		if out.Err != nil {
 			still = d.reindex()
@@ -239,9 +239,9 @@ func (d *definition) refused() error {
 	return plan.DisturbsMove(changingTable)
 }
 
-// checkDropped returns the server's error if a DROP TABLE of several tables, without IF EXISTS, names one that does not exist. If another
-// of the tables is missing on some shards only, the statement is taken for the repetition of one that was not done on all of them, and
-// missing tables are left out.
+// checkDropped returns the server's error if a DROP TABLE of several tables, without IF EXISTS, names one that does not exist.
+// It assumes that the statement repeats an earlier one that did not reach all shards if another of the tables is missing on
+// some shards only. Missing tables are then left out.
 func (d *definition) checkDropped() error {
 	list := d.Plan.Dropping
 	if list == nil || list.IfExists {
@@ -259,7 +259,7 @@ func (d *definition) checkDropped() error {
 			if err != nil {
 				return undone(err)
 			}
-			if slices.ContainsFunc(lines, func(line string) bool { return strings.HasPrefix(line, "CREATE TABLE ") }) { // it may be a view
+			if slices.ContainsFunc(lines, func(line string) bool { return strings.HasPrefix(line, "CREATE TABLE ") }) { // the object may be a view
 				have++
 			}
 		}
@@ -350,8 +350,8 @@ func (d *definition) note(out Outcome) wire.OK {
 	return out.OK
 }
 
-// renumber sets the next numbers of tables to what a server with all their rows would use after the definition. It returns the number of
-// warnings.
+// renumber sets the next AUTO_INCREMENT number of tables to the number that one server with all their rows would use after the
+// definition. It returns the number of warnings.
 func (d *definition) renumber() (warnings uint16) {
 	if d.Renumber == nil || !d.Facts.Statement.Renumbers {
 		return 0

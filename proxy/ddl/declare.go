@@ -19,14 +19,15 @@ import (
 	"locus/router/plan"
 )
 
-// Declarations changes what the cluster declares.
+// Declarations changes the cluster's declarations.
 type Declarations interface {
-	// Declare adds a table's declaration on behalf of a user. It changes nothing if the same is declared. The error says why the table
-	// can't be declared; if changed is true, the declaration may have been written nevertheless.
+	// Declare adds a table's declaration on behalf of a user. It changes nothing if the same declaration exists. The error
+	// states why the table can't be declared. If changed is true, the declaration may have been written nevertheless.
 	Declare(ctx context.Context, name catalog.TableName, d catalog.Declaration, by string) (changed bool, err error)
 	// Withdraw removes a declaration, unless another one has replaced it.
 	Withdraw(ctx context.Context, name catalog.TableName, d catalog.Declaration, by string) error
-	// Redeclare replaces the declaration from by to. The error says that another one has replaced it, or why it could not be written.
+	// Redeclare replaces the declaration from by to. The error states that another declaration has replaced it, or why it
+	// could not be written.
 	Redeclare(ctx context.Context, name catalog.TableName, from, to catalog.Declaration, by string) error
 }
 
@@ -55,7 +56,7 @@ func (d *declaring) begin() error {
 	if d.Declaring == nil {
 		return nil
 	}
-	if now, is := d.Snapshot().Catalog.Declared(d.Table); is { // by whose turn it was before
+	if now, is := d.Snapshot().Catalog.Declared(d.Table); is { // another session that held the lock before has declared it
 		d.Declaring = nil
 		if !now.Agrees(d.said()) {
 			return undeclarable("the table has been declared as %q in the meantime, and the comment has %q", now.Words(), d.said().Words())
@@ -108,7 +109,7 @@ func (d *declaring) declare() error {
 	}
 	change := d.changed()
 	if changed {
-		change = catalog.Change{Declared: true} // what a proxy doesn't know yet is read together with the declaration
+		change = catalog.Change{Declared: true} // objects that a proxy doesn't know yet are read together with the declaration
 	}
 	if err := d.Redefined(d.Conns.Waits(), change); err != nil {
 		return undeclarable("table %s: not every proxy knows of the declaration: %v", d.Table, err)
@@ -123,8 +124,7 @@ func (d *declaring) changed() catalog.Change {
 
 func (d *declaring) name() string { return plan.Quote(d.Table.Schema) + "." + plan.Quote(d.Table.Name) }
 
-// look refuses the declaration if a shard already has a table that is to be created, or if an existing table
-// has rows.
+// look returns an error if a shard already has a table that is to be created, or if an existing table has rows.
 func (d *declaring) look() error {
 	var has []router.ShardName
 	first := d.catalog.First()
@@ -360,7 +360,7 @@ func (d *declaring) withdraw() {
 	}
 }
 
-// fits returns an error with everything that prevents an existing table from being what its comment declares.
+// fits returns an error that lists everything that prevents an existing table from having the declaration in its comment.
 func (d *declaring) fits() error {
 	first := d.catalog.First()
 	var why []string

@@ -23,7 +23,7 @@ import (
 type definition struct {
 	*Session
 	Statement
-	catalog *catalog.Catalog // of the snapshot that the plan is made for
+	catalog *catalog.Catalog // catalog of the snapshot for which the plan was made
 
 	// ready is called once all shards have answered, before the definition is sent to any. Its error is one before anything was done. May be
 	// nil.
@@ -379,7 +379,7 @@ func (e *everywhere) unmake() error {
 	return errors.Join(left...)
 }
 
-// undoing returns the statement that drops what was made.
+// undoing returns the statement that drops the created object.
 func (d *definition) undoing() string {
 	if routine := d.Facts.Statement.Defined; routine != nil {
 		return "DROP " + routine.Kind + " " + d.quoted(routine.Name)

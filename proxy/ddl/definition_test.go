@@ -141,8 +141,8 @@ func TestDefineFails(t *testing.T) {
 	}
 }
 
-// A routine that can't be created on all shards is dropped where it was created. A routine that is to be
-// dropped may be missing already, and a shard without its database need not have it.
+// A routine that can't be created on all shards is dropped where it was created. DROP succeeds on a shard where the routine,
+// or its database, is missing already.
 func TestDefineRoutines(t *testing.T) {
 	created := stmt.RoutineDefinition{Kind: "FUNCTION", Name: stmt.TableName{Name: "paid"}, Creates: true}
 	replaced, dropped := created, created
@@ -180,8 +180,8 @@ func TestDefineRoutines(t *testing.T) {
 	}
 }
 
-// A shard that answers that the statement was already done is skipped if its table equals that of a shard where
-// the statement was done now.
+// A shard is skipped if it answers that the statement was already executed, and if its table is equal to the table of a shard
+// where the statement was executed now.
 func TestDefinePasses(t *testing.T) {
 	for name, c := range map[string]struct {
 		replies []fakeshard.Reply
@@ -208,7 +208,7 @@ func TestDefinePasses(t *testing.T) {
 	}
 }
 
-// IF NOT EXISTS is the proxy's to see to: what all shards have is no error.
+// The proxy implements IF NOT EXISTS: an object that all shards have is no error.
 func TestDefineIfNotExists(t *testing.T) {
 	for _, text := range []string{making, strings.Replace(making, "IF NOT EXISTS ", "", 1)} {
 		s := newStand(t)

@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// stand is a session with three shards. When the test ends, each pool must have got all connections back.
+// stand is a session with three shards. When the test ends, all connections must have been returned to each pool.
 type stand struct {
 	t          testing.TB
 	client     *fakeshard.Client

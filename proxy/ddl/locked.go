@@ -191,7 +191,7 @@ func (a *alteration) failing() bool {
 	})) > 0
 }
 
-// isNotLocked reports that the definition needs another table that is not locked, such as that of a foreign key.
+// isNotLocked reports that the definition needs another table that is not locked, for example the parent of a foreign key.
 func isNotLocked(err error) bool {
 	const notLocked = 1100
 	return hasCode(err, notLocked)

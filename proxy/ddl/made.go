@@ -16,14 +16,15 @@ type Made struct {
 	Statement string // without its literals
 	User      string
 	Shards    []router.ShardName // that have made it
-	Code      uint16             // of the error of another shard; 0: there is none
+	Code      uint16             // error code of another shard; 0: there is none
 	Began     time.Time
 }
 
 // madeText is the number of bytes of a statement in [Made].
 const madeText = 1024
 
-// made records the outcome, unless no shard has changed. So an application that fails again and again, or creates what exists, records nothing.
+// made records the outcome, unless no shard has changed. So an application that fails repeatedly, or creates existing objects,
+// records nothing.
 func (d *definition) made(out Outcome) {
 	if d.Made == nil || len(out.Done) == 0 {
 		return
@@ -38,7 +39,7 @@ func (d *definition) made(out Outcome) {
 	d.Made(m)
 }
 
-// subject returns the words for what the statement defines. Of several tables it names the first.
+// subject returns a description of the object that the statement defines. For several tables it names the first.
 func (d *definition) subject() string {
 	st := d.Facts.Statement
 	switch {

@@ -8,7 +8,7 @@ import (
 	"locus/router"
 )
 
-// TestMade records what changed some shard, without literals, and nothing else.
+// TestMade checks that every statement that changed a shard is recorded, without literals, and no other statement.
 func TestMade(t *testing.T) {
 	s := newStand(t)
 	var got []string

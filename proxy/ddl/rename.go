@@ -18,7 +18,7 @@ import (
 	"locus/router/plan"
 )
 
-// Renames renames tables in what the cluster declares, on behalf of a user.
+// Renames renames tables in the cluster's declarations, on behalf of a user.
 type Renames interface {
 	// Begin declares tables by their new names too, so that no proxy serves either name. Resumed reports that the same renames were in
 	// progress. The error says why the tables can't be renamed; if changed is true, the change may have been written nevertheless.
@@ -291,7 +291,8 @@ func (n *renaming) stuck() error {
 		"connect to each shard and give all of them their former names, or all their new ones, then repeat the statement", n.standing())
 }
 
-// onShards renames the tables on every shard that has not done it. The error is that of the first shard that fails.
+// onShards renames the tables on every shard where they are not renamed yet. The error is the error of the first shard that
+// fails.
 func (n *renaming) onShards() (at router.ShardName, err error) {
 	packet, _ := wire.AppendCommand(nil, mysql.COM_QUERY, []byte(catalog.RenameStatement(n.list)))
 	for i := range n.shards {
@@ -475,6 +476,6 @@ func (n *renaming) undo() error {
 	if err := n.Renames.Undo(ctx, n.list, n.User); err != nil {
 		return fmt.Errorf("the new names could not be taken back (%w): statements on both names are refused until the statement is repeated", err)
 	}
-	_ = n.Redefined(ctx, n.changed()) // it logs which proxies don't know yet
+	_ = n.Redefined(ctx, n.changed()) // Redefined logs which proxies have not read the change
 	return nil
 }

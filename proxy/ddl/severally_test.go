@@ -11,7 +11,7 @@ import (
 
 const indexes = "ALTER TABLE orders ADD KEY (amount)"
 
-// Each shard runs the statement when nobody holds the table there.
+// Each shard runs the statement when no other session has the table locked there.
 func TestAlterSeverally(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -49,7 +49,7 @@ func (s *Session) DefineTrigger(st Statement, shard router.ShardName) (ok wire.O
 		s.Diagnostics.Warn("shard " + string(shard) + " locks no table (" + unlocked.Error() + "): user variables that functions and procedures of the trigger assigned during its definition may be lost")
 		ok.Warnings++
 	}
-	if err == nil || !txn.IsRefusal(err) { // without an answer it may exist
+	if err == nil || !txn.IsRefusal(err) { // the shard did not answer, so the trigger may exist
 		s.Reread(st.Change(shard))
 	}
 	if err == nil || txn.IsRefusal(err) {

@@ -56,8 +56,8 @@ func (d *definition) withdrawLookups() error {
 	return nil
 }
 
-// reindex declares look-up tables again that were withdrawn and could not be dropped, so that the statement can be repeated. They are not filled,
-// because entries may be missing. It returns what to add to the error of the definition.
+// reindex declares look-up tables again that were withdrawn and could not be dropped, so that the statement can be repeated.
+// They are not declared as filled, because entries may be missing. It returns a text for the error of the definition.
 func (d *definition) reindex() (left string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(d.Context), declareTime)
 	defer cancel()

@@ -43,7 +43,7 @@ func (d *definition) spreadView(view catalog.TableName) error {
 		return undeclarable("SHOW CREATE VIEW on shard %s returns a text that locus can't read", d.catalog.First())
 	}
 	row := rows.Rows[0]
-	under := backend.Default.WithNames(string(row[2]), string(row[3])) // texts in it mean what they meant
+	under := backend.Default.WithNames(string(row[2]), string(row[3])) // with these character sets, texts in the view have their original meaning
 	for _, shard := range d.catalog.Shards {
 		if slices.Contains(d.Snapshot().Catalog.On(view), shard) {
 			continue

@@ -26,7 +26,7 @@ const (
 // insertion is the INSERT into which rows of a query or file are written.
 type insertion struct {
 	plan.Rows           // the text around the rows
-	Plan      plan.Plan // of the INSERT of each batch
+	Plan      plan.Plan // plan of the INSERT of each batch
 }
 
 // insertedRows describes the inserted rows for the OK that the client gets.
@@ -48,7 +48,7 @@ type batches struct {
 	text   []byte
 	rows   int           // the number of rows in text
 	stamps *stamp.Result // the stamps of the rows in text, or nil if they are not stamped
-	// entries are those of look-up indexes for the rows in text.
+	// entries are the look-up indexes' entries of the rows in text.
 	entries []entryChange
 	// unknown is why the entries aren't known, if the servers have no error about a value, or nil.
 	unknown *plan.Refusal
@@ -255,7 +255,7 @@ func (x *Execution) runInsertQuery(q *plan.InsertQuery) error {
 	if err := x.requireUTF8(); err != nil {
 		return err
 	}
-	if x.readsOnly() { // if the query returns no rows, no server is sent an INSERT to refuse
+	if x.readsOnly() { // if the query returns no rows, no server gets an INSERT that it could refuse
 		return wire.Errorf(mysql.ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, "25006", "Cannot execute statement in a READ ONLY transaction")
 	}
 	read := q.Lex(x.Values.Lexed)

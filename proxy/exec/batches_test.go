@@ -90,7 +90,8 @@ func TestInsertLongRows(t *testing.T) {
 	}
 }
 
-// Every shard has a copy of a global table, and the client gets the result of one copy. A single table is on its shard.
+// A global table gets the rows on every shard, and the client gets the count of one shard. A single table gets them on its
+// shard.
 func TestInsertOfOthers(t *testing.T) {
 	for table, shards := range map[string][]router.ShardName{"country": {"s0", "s1", "s2"}, "report": {"s0"}} {
 		s := newStand(t)
@@ -110,7 +111,7 @@ func TestInsertOfOthers(t *testing.T) {
 	}
 }
 
-// After a failure nothing remains. The rows that were inserted before it are rolled back, including those of earlier batches.
+// After a failure no row remains. Rows that were inserted before it are rolled back, including the rows of earlier batches.
 func TestInsertFails(t *testing.T) {
 	why := errors.New("the client is gone")
 	for name, fail := range map[string]func(a *asking) error{
@@ -206,7 +207,7 @@ func TestChangeAtOneTime(t *testing.T) {
 		for _, shard := range []router.ShardName{"s0", "s1"} {
 			for _, sql := range s.shards[shard].Sent() {
 				if strings.HasPrefix(sql, "UPDATE") {
-					break // at any time after it, a pool may reset its connection and apply the same settings
+					break // from now on, a pool may reset its connection and apply the same settings
 				}
 				if _, rest, ok := strings.Cut(sql, "timestamp="); ok {
 					times = append(times, strings.Fields(rest)[0])

@@ -28,9 +28,9 @@ type carrying struct {
 	plan *plan.Gathering
 	// text finds the places of the statement.
 	text gathering
-	// rows are those of each carried table, by its index.
+	// rows are the rows of each carried table, by its index.
 	rows map[int][][][]byte
-	// from are the shards whose rows were read. A shard is contained as often as it was asked.
+	// from are the shards whose rows were read, one entry for each query.
 	from  []router.ShardName
 	bytes int
 }
@@ -175,7 +175,8 @@ func (c *carrying) anyShard() router.ShardName {
 	return c.x.gatherShard(c.plan)
 }
 
-// take adds a shard's rows to those of a carried table. It returns false if they are too many, or not as the columns describe them.
+// take adds a shard's rows to the rows of a carried table. It returns false if there are too many, or if they don't have the
+// described columns.
 func (c *carrying) take(carried *plan.Carried, answer *backend.Rows) bool {
 	if len(answer.Columns) != len(carried.Columns) {
 		return false
@@ -198,7 +199,7 @@ func (c *carrying) take(carried *plan.Carried, answer *backend.Rows) bool {
 	for _, rows := range c.rows {
 		total += len(rows)
 	}
-	most, _ := c.x.Account.GatherLimits() // with more, the statement is gathered, which the limits refuse
+	most, _ := c.x.Account.GatherLimits() // with more rows, the statement is gathered, and the limits there refuse it
 	return total <= plan.MostCarried && c.bytes <= mostCarriedBytes && int64(total) <= most.Rows && int64(c.bytes) <= most.Bytes
 }
 

@@ -41,7 +41,7 @@ func keyRows(keys ...string) fakeshard.Reply {
 	return r
 }
 
-// carries runs the statement, and returns what the client and each shard were sent.
+// carries runs the statement. It returns what the client got, and which statements each shard got.
 func (s *stand) carries(text string, params ...wire.Param) (got string, err error) {
 	s.t.Helper()
 	a := s.request(text, params...)

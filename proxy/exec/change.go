@@ -240,8 +240,8 @@ const (
 	foundMoved                // some, and the statement changes the gene of at least one
 )
 
-// find sends the queries to their shards within the transaction, all at once, and returns what each shard has. The error is the
-// first shard's that fails.
+// find sends the queries to their shards within the transaction, all at once, and returns each shard's rows. The error is the
+// error of the first shard that fails.
 func (x *Execution) find(looks []lookup) (found []lookupResult, failure error) {
 	parts := make([]Part, len(looks))
 	for i, look := range looks {

@@ -38,7 +38,7 @@ func (w *workspace) copyRows(text string, params []wire.Param, into plan.Destina
 // open sends the query as a prepared statement, so that values arrive in binary form. As text, some are rounded.
 func (w *workspace) open(text string, params []wire.Param) (*gather.Rows, error) {
 	c := w.lease.Conn
-	settings := w.x.under().With("character_set_results", "utf8mb4").Without("sql_select_limit") // it limits only rows that clients get
+	settings := w.x.under().With("character_set_results", "utf8mb4").Without("sql_select_limit") // sql_select_limit applies only to rows that clients get
 	if err := c.Carry(w.x.Context, settings); err != nil {
 		return nil, err
 	}

@@ -24,7 +24,7 @@ func (a *asking) into() plan.Destination {
 	return plan.Destination{Into: table, Columns: []int{0, 2}}
 }
 
-// copied copies the rows of a query, and returns them as they are written.
+// copied copies the rows of a query, and returns the rows in their written form.
 func (a *asking) copied(into plan.Destination, fails error) (written []string, err error) {
 	err = a.onWorkspace("s2", func(w *workspace) error {
 		if err := w.create("t", "CREATE t"); err != nil {

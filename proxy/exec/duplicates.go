@@ -16,10 +16,10 @@ import (
 	"locus/router/stmt"
 )
 
-// An INSERT that handles duplicates, into a table with look-up indexes, runs for one row after the other. The rows that conflict with the new
-// one are locked first, wherever they are: by the entries on other shards, and by all unique keys on the new row's own shard. The client's text
-// then runs, with this row alone, on the shard of the row that it changes or leaves as it is. Its server thus does what one server would do.
-// The entries are written last. Their unique key decides between sessions that insert one value at the same time.
+// An INSERT that handles duplicates, into a table with look-up indexes, runs for one row after the other. First, all rows that
+// conflict with the new one are locked: rows on other shards are found by the entries, and rows on the new row's shard by all
+// unique keys. Then the client's text runs, with this row alone, on the shard of the row that it changes or leaves unchanged.
+// The server there thus does the same as a single server with all rows.
 
 // errTaken means that another session has inserted the value of a row after its conflicting rows were locked.
 var errTaken = errors.New("another session has inserted the same value of a unique key")
@@ -31,9 +31,9 @@ const takenTries = 5
 type newRow struct {
 	part    Part // for its own shard
 	home    int  // the index of that shard
-	number  int  // its position in the statement
+	number  int  // the row's position in the statement
 	gene    gene.Gene
-	entries []*catalog.Entry // by index; nil: it has NULL
+	entries []*catalog.Entry // by index; nil: the indexed column is NULL
 	unknown *plan.Refusal    // why they aren't known, if the server has no error about a value, or nil
 }
 
@@ -125,7 +125,7 @@ func (x *Execution) entryOf(l *catalog.Lookup, e catalog.Entry) (*catalog.Entry,
 	return &c.made[0], err
 }
 
-// insertNew inserts a row, or does instead what the statement does about the conflicting rows.
+// insertNew inserts a row, or handles the conflict with existing rows as the statement demands.
 func (x *Execution) insertNew(in *plan.Insertion, r *newRow) (total totals, err error) {
 	if r.unknown != nil {
 		if total, err = x.changeOnce([]Part{r.part}); err == nil {
@@ -274,7 +274,7 @@ func firstConflict(found []conflict) (first *conflict, known bool) {
 func (x *Execution) insertOrSkip(in *plan.Insertion, r *newRow, found []conflict) (totals, error) {
 	part := r.part
 	first, _ := firstConflict(found)
-	if first != nil { // its server skips the row, and warns of the key
+	if first != nil { // the server of the conflicting row skips the new row, and warns of the duplicate key
 		part.Shard = x.Snapshot.Map.Shard(first.shard)
 	}
 	total, err := x.changeOnce([]Part{part})
@@ -520,7 +520,7 @@ func (x *Execution) conditionsOf(in *plan.Insertion, r *newRow) ([]plan.Conditio
 	return conditions, nil
 }
 
-// writeNew writes the entries of a new row, and deletes those of the rows that it has replaced.
+// writeNew writes the entries of a new row, and deletes the entries of the rows that it has replaced.
 func (x *Execution) writeNew(in *plan.Insertion, replaced []conflict, r *newRow) error {
 	var changes []entryChange
 	for n := range in.Indexing.Lookups {

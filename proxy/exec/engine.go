@@ -25,7 +25,7 @@ import (
 	"locus/router/plan"
 )
 
-// Config contains what an engine uses of its session and of the process.
+// Config contains the parts of its session and of the process that an engine uses.
 type Config struct {
 	ID      uint32
 	Context context.Context // ends with the session
@@ -94,20 +94,20 @@ func (b *Buffers) Long(bytes, params int) bool {
 	return cap(b.text) > bytes || cap(b.integers) > bytes || cap(b.generated) > params
 }
 
-// Release clears what the command has left in the buffers.
+// Release clears the buffers after a command.
 func (b *Buffers) Release() {
 	b.stamper.Release()
 	b.executed, b.insert = nil, inserting{}
 	clear(b.generated[:cap(b.generated)])
 }
 
-// Tally counts what the sessions of a process have run, for metrics.
+// Tally counts the statements that the sessions of a process have run, for metrics.
 type Tally struct {
 	OneShard  atomic.Uint64 // statements on one shard
 	Scattered atomic.Uint64 // statements on several shards
 	Stamped   atomic.Uint64 // rows that got a generated ID
 	Gathered  atomic.Uint64 // statements whose rows were gathered
-	Carried   atomic.Uint64 // those of them whose rows were sent in their text
+	Carried   atomic.Uint64 // the gathered statements whose rows were sent in their text
 	Retried   atomic.Uint64 // reads that were sent again because the connection was lost before any answer
 }
 

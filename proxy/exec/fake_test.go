@@ -31,7 +31,7 @@ import (
 	"locus/router/stmt"
 )
 
-// stand is a session with three shards. When the test ends, all connections must have been given back to their pools.
+// stand is a session with three shards. When the test ends, all connections must have been returned to their pools.
 type stand struct {
 	*Execution
 	t      testing.TB
@@ -102,7 +102,7 @@ func newStand(t testing.TB) *stand {
 	return s
 }
 
-// choices are those of a client whose connections have no profile.
+// choices are the settings of a client whose connections have no profile.
 type choices struct{ vars *sysvars.State }
 
 func (c choices) Settings() *backend.Settings { return c.vars.Settings }
@@ -153,7 +153,7 @@ func refused(err error, code uint16) bool {
 	return ok && e.Code == code
 }
 
-// lost reports whether an error is that of a lost connection.
+// lost reports whether an error means that a connection was lost.
 func lost(err error) bool {
 	_, ok := errors.AsType[*backend.LostError](err)
 	return ok

@@ -17,7 +17,7 @@ const fillRows = 500
 
 // Filled is the progress of filling a look-up table.
 type Filled struct {
-	// Rows is the number of rows that were read, and Made that of the entries that were missing.
+	// Rows is the number of rows that were read, and Made is the number of missing entries that were inserted.
 	Rows, Made int
 	// Duplicates are the values of rows for which another shard's row has the entry. Only the first ones are kept. More counts the others.
 	Duplicates []string

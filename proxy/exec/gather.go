@@ -27,7 +27,7 @@ type gathering struct {
 	byKey int64
 	// groups is true if the shards' groups are gathered instead of rows.
 	groups bool
-	// warned is the number of warnings of the shards' groups.
+	// warned is the number of warnings of the queries for the shards' groups.
 	warned int
 	// large contains the tables that are read in place because they have too many rows to be the source of keys.
 	large map[*plan.Gathered]bool
@@ -200,7 +200,7 @@ func (g *gathering) read(queries []plan.Query, into *gather.Table) error {
 	}
 	g.x.Conns.Imply()
 	all := g.x.part(g.plan.Reads(g.x.Facts), g.x.Values)
-	all.silent = !g.groups // if rows are gathered, the statement itself warns
+	all.silent = !g.groups // if rows are gathered, the statement itself causes the warnings
 	if g.plan.Locks {
 		return g.lockAndRead(all, parts, into)
 	}

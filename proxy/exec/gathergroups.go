@@ -97,7 +97,7 @@ func (g *gathering) sums(p *plan.Partial, from string) (columns []gather.Column,
 	}
 	for i, d := range rows.Columns {
 		if p.Sums[i].Column != "" {
-			continue // its type is that of a table's column
+			continue // the key has the type of a table's column
 		}
 		defined, err := gather.Defined(d)
 		if err != nil {

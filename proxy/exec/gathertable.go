@@ -308,8 +308,9 @@ func (g *gathering) literally(piece stmt.Edit, within []plan.Filter) (edits []st
 	return edits, true, nil
 }
 
-// mayBeLiteral reports whether a condition means the same with a value in its text. A literal NULL has no type. MySQL then compares
-// as doubles what it compares as integers if NULL is bound, as in id NOT BETWEEN 4279409206466969662 AND NULL.
+// mayBeLiteral reports whether a condition has the same meaning with a value in its text. A literal NULL has no type, so MySQL
+// then compares values as doubles that it compares as integers if NULL is bound. An example is id NOT BETWEEN
+// 4279409206466969662 AND NULL.
 func mayBeLiteral(f plan.Filter, v stmt.Value) bool {
 	switch v.Kind {
 	case stmt.Int, stmt.Uint:

@@ -152,11 +152,11 @@ func countFromOf(result *stamp.Result, first *plan.Issued) uint64 {
 	return first.ID.Lo
 }
 
-// inserting contains what endInsert needs of the current INSERT.
+// inserting contains the parts of the current INSERT that endInsert needs.
 type inserting struct {
 	id        uint64 // the first generated ID
 	countFrom uint64 // the ID in the OK
-	mayUpdate bool   // its only row may update another row
+	mayUpdate bool   // the only row may update an existing row
 	numbered  bool   // the ID is a number of an AUTO_INCREMENT column, which servers report
 	inserted  bool   // a row with it was inserted
 }

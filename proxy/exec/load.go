@@ -54,7 +54,7 @@ func (x *Execution) runLoad(load *plan.Load) error {
 	own := x.clone()
 	own.Outside = true // the temporary table is outside the transaction, and the rows are inserted in it
 	var in insertedRows
-	first := x.Snapshot.Catalog.First() // it has the functions that SET may call
+	first := x.Snapshot.Catalog.First() // the first shard has the functions that SET may call
 	err := own.onWorkspace(first, func(w *workspace) error {
 		warnings, err := w.stage(load)
 		if err != nil {

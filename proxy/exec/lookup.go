@@ -143,8 +143,8 @@ func (x *Execution) askAny(text string) (row [][]byte, err error) {
 	return nil, cmp.Or(err, fmt.Errorf("no shard has answered"))
 }
 
-// byShard yields the entries of each shard. The shards are in the order of their names, and the entries in that of their hashes, so that
-// sessions lock entries in one order.
+// byShard yields the entries of each shard. Shards are sorted by their names, and entries by their hashes, so that all
+// sessions lock entries in the same order.
 func (x *Execution) byShard(entries []catalog.Entry) func(yield func(router.ShardName, []catalog.Entry) bool) {
 	m := x.Snapshot.Map
 	sorted := slices.Clone(entries)
@@ -194,7 +194,7 @@ func (x *Execution) insertedEntries(in *plan.Insertion, v *plan.Values, genes []
 	return changes, nil
 }
 
-// prepareEntries sets the hashes of entries that are to be written.
+// prepareEntries sets the hashes of entries that will be written.
 func (x *Execution) prepareEntries(c *entryChange) error {
 	if !x.legible(c.made) {
 		return &plan.Refusal{Code: plan.Indexed, Message: fmt.Sprintf("a value of column %s, by which rows are looked up in %s, for a client whose character set is not UTF-8: use SET NAMES utf8mb4",

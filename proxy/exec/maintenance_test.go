@@ -44,7 +44,8 @@ func TestMaintain(t *testing.T) {
 	}
 }
 
-// TestChecksums: the checksums of a sharded table are added up. Those of a global table's copies must be equal.
+// TestChecksums checks that the checksums of a sharded table are added up, and that the checksums of a global table's copies
+// must be equal.
 func TestChecksums(t *testing.T) {
 	for _, c := range []struct {
 		orders, country [3]string

@@ -132,7 +132,7 @@ type answer struct {
 	code     uint16 // error code if it failed
 	status   uint16
 	warned   bool
-	inserted bool // its OK packet contains an ID
+	inserted bool // the OK packet contains a generated ID
 	insertID uint64
 }
 
@@ -179,8 +179,8 @@ func (x *Execution) repeat(run func() error) error {
 	return err
 }
 
-// mayRunAgain reports whether an error is that of a read that was lost before any part of its answer arrived. Nothing of it can
-// have taken effect, and no transaction was lost with it.
+// mayRunAgain reports whether err is the error of a read that was lost before any part of its answer arrived. The read had no
+// effect, and no transaction was lost with it.
 func (x *Execution) mayRunAgain(err error) bool {
 	if err == nil || x.Conns.Lost() || x.Conns.LostState() != "" || x.Conns.Running() || x.Context.Err() != nil {
 		return false

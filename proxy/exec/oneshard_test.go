@@ -19,7 +19,7 @@ import (
 	"locus/router/plan"
 )
 
-// told returns the bytes that the client was sent.
+// told returns the bytes that f sends to the client.
 func (s *stand) told(f func() error) (string, error) {
 	s.t.Helper()
 	near, far := net.Pipe()

@@ -35,7 +35,7 @@ func (x *Execution) insertReturning(in *plan.Insertion, result *stamp.Result, pa
 		if err != nil {
 			return err
 		}
-		first, err = x.firstInserted(in, result, &totals{Affected: 1}) // which rows were inserted is not known
+		first, err = x.firstInserted(in, result, &totals{Affected: 1}) // firstInserted is called because it is not known which rows were inserted
 		if err == nil && last != nil {
 			err = last()
 		}

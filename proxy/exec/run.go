@@ -15,7 +15,7 @@ import (
 // under another map.
 func (x *Execution) Run() error {
 	x.setReadModes()
-	switch p := x.Plan.(type) { // they are admitted when the genes of their rows are known
+	switch p := x.Plan.(type) { // these plans are admitted later, when the genes of their rows are known
 	case *plan.Read:
 		return x.runRead(p)
 	case *plan.Change:
@@ -251,7 +251,7 @@ func (x *Execution) RunTextOn(shard router.ShardName, text []byte) error {
 	return x.oneShard(Part{Shard: shard, Text: text}, last)
 }
 
-// endBefore ends what a statement ends before it runs: locked tables, and the transaction on all of its shards.
+// endBefore ends locked tables, and the transaction on all of its shards, if the statement ends them before it runs.
 func (e *Engine) endBefore(st *stmt.Statement) error {
 	if err := e.checkRoom(st); err != nil {
 		return err

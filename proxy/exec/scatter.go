@@ -60,7 +60,7 @@ func (x *Execution) sendAndMerge(p *plan.Read, route *plan.Route) (unmerged bool
 		return false, err
 	}
 	status := x.Status()
-	if !x.Vars.Autocommit { // it begins a transaction, as any read does
+	if !x.Vars.Autocommit { // begins a transaction, as any read does
 		status |= mysql.SERVER_STATUS_IN_TRANS
 	}
 	format := scatter.Text
@@ -129,8 +129,8 @@ func (x *Execution) noteMerge(outcome scatter.Outcome, err error) {
 	}
 }
 
-// mergeError returns a merge's error as a type that decides what follows. The client is sent the error of the statement, or the
-// session ends.
+// mergeError converts a merge's error to a type that decides what happens next: the client gets the error of the statement, or
+// the session ends.
 func mergeError(outcome scatter.Outcome, err error) error {
 	if gone, ok := errors.AsType[*scatter.ClientError](err); ok {
 		return &reply.GoneError{Err: gone}

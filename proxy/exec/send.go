@@ -51,8 +51,8 @@ func (x *Execution) send(l txn.Lease, text []byte, params []wire.Param) error {
 	return nil
 }
 
-// openFirst sends what must precede the statement, and reads the answers, before a PREPARE. MariaDB refuses to prepare a write in a
-// transaction that is read-only, and the one that is opened here may write.
+// openFirst sends the statements that must precede a PREPARE, and reads their answers. MariaDB refuses to prepare a write in a
+// read-only transaction, and the transaction that is opened here may be writable.
 func (e *Engine) openFirst(l txn.Lease, before []string) error {
 	for _, text := range before {
 		if _, err := l.Conn.Own().Exec(e.Context, text); err != nil {
@@ -70,7 +70,7 @@ func (x *Execution) preceding(l txn.Lease) []string {
 		list = append(slices.Clip(list), "SET last_insert_id = "+utoa(x.Vars.InsertID))
 	}
 	if x.Vars.ForcedID != 0 && forcesID(x) {
-		l.Conn.Note(backend.State) // if the statement is refused, the value remains for the next one
+		l.Conn.Note(backend.State) // if the statement is refused, the value remains set for the next one
 		list = append(slices.Clip(list), "SET insert_id = "+utoa(x.Vars.ForcedID))
 	}
 	return list

@@ -112,7 +112,8 @@ func TestCodeOf(t *testing.T) {
 	}
 }
 
-// TestWarningsOfSeveral: the sum of the shards' warnings is limited to what a packet can contain. It doesn't wrap around.
+// TestWarningsOfSeveral checks that the sum of the shards' warnings is limited to the maximum of a packet. It doesn't wrap
+// around.
 func TestWarningsOfSeveral(t *testing.T) {
 	for _, copies := range []bool{false, true} {
 		s := newStand(t)

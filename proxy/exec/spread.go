@@ -253,7 +253,7 @@ func (x *Execution) lockFirst(first *plan.FirstRows, reads []Part, limit uint64)
 	if err != nil {
 		return nil, err
 	}
-	asked, answering := 0, 0 // leases that were sent a query, or could not be; those of them that answer
+	asked, answering := 0, 0 // asked counts the leases that were sent a query, or could not be; answering counts those of them that answer
 	taken, outcome, err := scatter.Count(connsOf(leases), first.Merge, plan.Window{Set: true, Count: limit}, x.counting(leases), func(i int) error {
 		asked++
 		if err := reading.send(leases[i], reads[i].Text, nil); err != nil {

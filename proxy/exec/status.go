@@ -170,7 +170,7 @@ func (x *Execution) Unbegun(err error) bool {
 		return !mayHaveBegun(err)
 	}
 	if x.Snapshot.Flavor.BeginsBeforeColumns() && x.Prepared == nil && code == mysql.ER_BAD_FIELD_ERROR {
-		return false // its tables were opened; a prepared statement is refused before that
+		return false // the server opened its tables; a prepared statement is refused before that
 	}
 	return x.Facts.Statement.Effects&stmt.Commits == 0 && beforeBeginning(code)
 }

@@ -244,8 +244,9 @@ func leftBy(f *plan.Facts, a answer, commits bool) (l left) {
 	return l
 }
 
-// tracedMeanwhile reports whether the statement may have run stored code, and left its state, that was created after the statement was
-// planned: a trigger, say. Every proxy knows such code before a statement that runs it can end; see package ddl.
+// tracedMeanwhile reports whether the statement may have run stored code that was created after the statement was planned,
+// such as a trigger, and may have left its state. Every proxy knows such code before a statement that runs it can end; see
+// package ddl.
 func (x *Execution) tracedMeanwhile() bool {
 	now := x.Current()
 	if x.Snapshot == nil || now.Catalog == x.Snapshot.Catalog || x.Facts.Leaves > plan.LeavesVariables {
@@ -337,7 +338,7 @@ func (e *Engine) learnAll(l txn.Lease) {
 	switch {
 	case err == nil && len(rows.Rows) > 0:
 		for _, row := range rows.Rows {
-			if row[0] != nil { // one row has no name and shows that variables are listed
+			if row[0] != nil { // one row has no name; it shows that the list exists
 				names = append(names, strings.ToLower(string(row[0])))
 			}
 		}

@@ -72,7 +72,7 @@ func (g *Gate) Step(open bool) {
 // that don't move.
 type Admission struct {
 	Moving bool  // the statement concerns moving genes
-	lease  int64 // if so, the lease under which it was admitted
+	lease  int64 // the lease under which the statement was admitted, if it needs one
 }
 
 // Admit admits a statement on the given genes, or on all genes if all is set. If a move's step holds some of them, it returns a
@@ -86,7 +86,7 @@ func (g *Gate) Admit(m *router.Map, genes []gene.Gene, all, open bool) (a Admiss
 		if a.lease = g.config.Leased(); a.lease == 0 {
 			return a, errUnleased
 		}
-		if g.current() != m { // it may predate the lease
+		if g.current() != m { // the map may be older than the lease
 			return a, errOutdated
 		}
 	}
@@ -104,9 +104,9 @@ func (g *Gate) ConcernsNone(m *router.Map) {
 	}
 }
 
-// StillLeased checks the lease again once a connection is there. Time may have passed since the statement was admitted, and the
-// connection may be newer than a hand-over that did not wait for this proxy. A different lease isn't enough, since the
-// statement's map predates it.
+// StillLeased checks the lease again after a connection was acquired. Time may have passed since the statement was admitted,
+// and the connection may be newer than a hand-over that did not wait for this proxy. A new lease isn't enough, because the
+// statement's map is older than it.
 func (g *Gate) StillLeased(a Admission) error {
 	if a.Moving && g.config.Leased() != a.lease {
 		return errUnleased

@@ -21,8 +21,8 @@ func (p *preemption) waits(g *Gate) bool {
 // returns true. It may be called repeatedly.
 func (g *Gate) PreemptWhile(lasts func() bool) { g.preempting.Store(&preemption{lasts: lasts}) }
 
-// Preempt makes the session give way to a hand-over of genes. What it runs on them under a map older than version is rolled
-// back. It returns whether there is anything to wait for. It may be called repeatedly.
+// Preempt makes the session give way to a hand-over of genes. Its transaction or statement on them is rolled back if it uses a
+// map older than version. Preempt returns whether there is anything to wait for. It may be called repeatedly.
 func (g *Gate) Preempt(version int64, held gene.Set) bool {
 	if g.Obeys(version, held) {
 		return false

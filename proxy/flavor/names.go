@@ -24,8 +24,8 @@ func (f Flavor) VariableTables() string {
 	return "performance_schema"
 }
 
-// VariableName returns an expression of VARIABLE_NAME that spells names of variables or of status as SHOW does. In MariaDB's tables
-// all names are in upper case.
+// VariableName returns an expression of VARIABLE_NAME that writes names of variables, or of status, as SHOW does. In MariaDB's
+// tables all names are in upper case.
 func (f Flavor) VariableName(ofVariables bool) string {
 	switch {
 	case f == MySQL:

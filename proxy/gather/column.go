@@ -107,7 +107,7 @@ func (c Column) Read(name string) string {
 	switch c.kind {
 	case double: // the text form of FLOAT is rounded
 		return name + " * 1e0" // + 0 would lose the sign of -0
-	case instant: // its text form depends on the time zone and is ambiguous at the end of daylight saving time
+	case instant: // its text form depends on the time zone, and is ambiguous at the end of daylight saving time
 		return "UNIX_TIMESTAMP(" + name + ")"
 	case bits, member:
 		return name + " + 0"

@@ -105,8 +105,8 @@ func (d *dialogue) refuse(e *mysql.MyError) {
 	}
 }
 
-// hearOut reads what a client still sends, within bounds. Closing a connection with unread bytes resets it, and the client might
-// lose the error.
+// hearOut reads the remaining bytes that a client sends, within bounds. Closing a connection with unread bytes resets it, and
+// the client might not get the error.
 func (d *dialogue) hearOut() {
 	const patience, most = time.Second, 1 << 20
 	conn := d.stream.NetConn()

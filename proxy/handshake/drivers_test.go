@@ -198,7 +198,7 @@ func TestTLSVersions(t *testing.T) {
 // A digest is forgotten with the hash that it was right for.
 func TestChangedPassword(t *testing.T) {
 	cfg := withoutTLS(config(t))
-	cfg.RSA = nil // so that only the fast path can work
+	cfg.RSA = nil // without the key, only the fast path can work
 	account := mustHash(t, "sha2", sha2Hash)
 	cfg.Digests.put(account, doubleSHA256([]byte(password)))
 	a := attempt{user: "sha2", password: password}

@@ -16,7 +16,7 @@ import (
 	"locus/proxy/wire"
 )
 
-// transcript plays a client that knows no password but answers every request, and returns what the server sent.
+// transcript plays a client that knows no password but answers every request. It returns everything that the server sent.
 func (p *peer) transcript(user, plugin string) (told []string) {
 	response := make([]byte, 20)
 	if plugin == mysql.AUTH_CACHING_SHA2_PASSWORD {

@@ -105,7 +105,7 @@ func TestClientGoesAway(t *testing.T) {
 		"":                 io.EOF,
 		"\x05":             io.ErrUnexpectedEOF,
 		"\x05\x00\x00\x01": io.ErrUnexpectedEOF,
-		string(framed(1, append([]byte{0x0d, 0xaa, 0xbf, 0}, make([]byte, 28)...))): io.EOF, // in the midst of TLS
+		string(framed(1, append([]byte{0x0d, 0xaa, 0xbf, 0}, make([]byte, 28)...))): io.EOF, // in the middle of TLS
 	} {
 		p := dial(t, s.address)
 		_, _ = p.stream.Write([]byte(sent))

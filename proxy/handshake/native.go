@@ -10,7 +10,7 @@ import (
 func (a Account) matchesNative(response, nonce []byte) bool {
 	stored := a.native
 	if stored == nil {
-		stored = make([]byte, sha1.Size) // no password matches it, and checking takes as long as for others
+		stored = make([]byte, sha1.Size) // no password matches this hash, and the check takes as long as for other users
 	}
 	return mysql.CompareNativePassword(response, stored, nonce)
 }

@@ -16,7 +16,7 @@ import (
 	"locus/proxy/wire"
 )
 
-// peer is a client that sends what the test wants.
+// peer is a client whose packets the test determines.
 type peer struct {
 	t      testing.TB
 	stream *stream.Conn

@@ -15,7 +15,7 @@ import (
 	"locus/proxy/wire"
 )
 
-// wantPublicKey is what a client sends in the full path to request the public key for its password.
+// wantPublicKey is the byte by which a client requests the public key for its password, in the full path.
 const wantPublicKey = 0x02
 
 // checkSHA2 verifies a response of caching_sha2_password. The fast path suffices if the password's digest is known and the response

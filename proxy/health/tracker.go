@@ -14,12 +14,12 @@ const (
 	// patience is the time limit of a probe, after which its connection is closed. The next probe uses another connection,
 	// because a recovered network may revive the old one only after a long time.
 	patience = 2 * time.Second
-	// steady is how many consecutive probes a server that was frozen or away must answer before it is well, so that a flapping
-	// server isn't chosen.
+	// steady is the number of consecutive probes that a server must answer after it was frozen or away, before it counts as
+	// healthy. So a flapping server isn't chosen.
 	steady = 2
 )
 
-// FrozenError is why nothing is sent to a frozen server and why its running statements were ended.
+// FrozenError is the reason why nothing is sent to a frozen server and why its running statements were ended.
 type FrozenError struct{ Silent time.Duration }
 
 func (e *FrozenError) Error() string {
@@ -45,7 +45,7 @@ type tracker struct {
 	sent   time.Time // time of the running probe; zero if there is none
 	silent bool      // the last probe had no answer
 	sign   time.Time // the last sign of life: an answer, a byte or a refusal
-	down   bool      // it was frozen or away and has not answered often enough since
+	down   bool      // the server was frozen or away, and has not answered often enough since
 	row    int       // consecutive answered probes
 	took   time.Duration
 }
@@ -99,8 +99,8 @@ func (t *tracker) answered(now time.Time, r Report) {
 	}
 }
 
-// heard records bytes received on connections that run statements. They don't end a freeze, because the statements that they
-// answer were given up.
+// heard records bytes received on connections that run statements. These bytes don't end a freeze: they answer statements
+// whose sessions already got an error.
 func (t *tracker) heard(now time.Time) { t.sign = now }
 
 // pass records the passing of time.

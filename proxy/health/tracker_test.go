@@ -9,7 +9,7 @@ import (
 // history contains all events of a server, so that a test can derive the state from its definition.
 type history struct {
 	signs   []time.Time // answers, refusals, bytes
-	reports []Report    // of the probes that have ended
+	reports []Report    // reports of the probes that have ended
 }
 
 func (h *history) quiet(now time.Time) time.Duration { return now.Sub(h.signs[len(h.signs)-1]) }
@@ -38,8 +38,8 @@ func (h *history) check(t *testing.T, tr *tracker, now time.Time) {
 	}
 }
 
-// For any events in any order: a server that has given a sign in time is not frozen, one that has not is, and
-// only an answered probe ends that.
+// For any order of events: a server is frozen exactly if nothing was received from it for too long, and only an answered probe
+// ends that state.
 func TestTheStateFollowsFromWhatWasHeard(t *testing.T) {
 	for seed := range uint64(300) {
 		random := rand.New(rand.NewPCG(seed, 0))

@@ -142,7 +142,7 @@ func (w *Watch) probe(ctx context.Context, s Server) {
 	defer cancel()
 	r := s.Probe(limited)
 	if ctx.Err() != nil {
-		return // this says nothing about the server
+		return // this reveals nothing about the server
 	}
 	now := time.Now()
 	w.mu.Lock()

@@ -165,8 +165,8 @@ func TestAServerThatSaysNothingIsFrozenUntilItAnswers(t *testing.T) {
 	})
 }
 
-// A request that another server can answer turns to it long before this server counts as frozen, but never
-// while this server is answering anybody.
+// A request that another server can answer is sent to that server long before this one counts as frozen. It never is while
+// this server is sending anything.
 func TestASilentServerIsOverdueBeforeItIsFrozen(t *testing.T) {
 	watching(t, func(t *testing.T, f *fake, state func() State) {
 		f.flow(true)
@@ -301,7 +301,7 @@ func TestAReadOnlyServerIsNamed(t *testing.T) {
 	})
 }
 
-// A process that was suspended doesn't report a server as frozen because of the signs that it missed.
+// A process that was suspended doesn't report a server as frozen because of bytes that it could not receive.
 func TestAWatchThatWasStoppedItselfBlamesNobody(t *testing.T) {
 	f := &fake{changed: make(chan struct{})}
 	w := &Watch{Servers: func() []Server { return []Server{f} }, Log: slog.New(slog.DiscardHandler)}

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// insistPause is the shortest interval between two requests to shards to end what they run.
+// insistPause is the shortest interval between two requests to shards to end a statement.
 const insistPause = 200 * time.Millisecond
 
 // Cancel ends the statement of the command with the given number, as returned by [Handle.Command], or of any command if number is
@@ -29,7 +29,7 @@ const farewell = time.Second
 // rolled back.
 func (h *Handle) Kill(ctx context.Context) error {
 	h.KillSelf()
-	h.client.GiveUp(farewell) // it may be writing to a client that reads nothing
+	h.client.GiveUp(farewell) // the session may be writing to a client that reads nothing
 	first, err := h.end(ctx, Killed, 0, endSession)
 	if err == nil && !first && h.look().phase() != finishing {
 		_ = h.client.Close() // the watcher finds a command that has just begun
@@ -97,7 +97,7 @@ func (h *Handle) cancelling(reason Reason, number uint64) (conns []awaited, firs
 	return slices.Clone(h.conns), first
 }
 
-// kill makes the shards end what runs on the connections, concurrently.
+// kill makes the shards end the statements on the connections, concurrently.
 func kill(ctx context.Context, conns []awaited) error {
 	errs := make([]error, len(conns))
 	var tasks sync.WaitGroup

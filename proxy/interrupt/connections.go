@@ -21,7 +21,7 @@ type Conn interface {
 
 // Pool is the pool of a connection.
 type Pool interface {
-	// KillQuery makes the server end what runs on a connection. It returns once the server has accepted the kill.
+	// KillQuery makes the server end the statement on a connection. It returns once the server has accepted the kill.
 	KillQuery(ctx context.Context, thread uint32) error
 }
 
@@ -34,8 +34,8 @@ type awaited struct {
 	killed bool
 }
 
-// Await registers a borrowed connection for cancellation. If the command is already cancelled, nobody would end what is sent now.
-// Await then returns the reason, and the caller returns the connection. Only the session may call it.
+// Await registers a borrowed connection for cancellation. If the command is already cancelled, a statement that is sent now
+// would never be ended. Await then returns the reason, and the caller returns the connection. Only the session may call it.
 func (h *Handle) Await(pool Pool, c Conn) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -34,10 +34,10 @@ type Handle struct {
 	conns  []awaited
 	cut    bool // the session was cut off, so further connections are interrupted at once
 	reason Reason
-	asked  time.Time // when the shards were last asked to end what they run
+	asked  time.Time // when the shards were last asked to end a statement
 	// killing counts the kills in progress, during which no connection is removed.
 	killing  int
-	shielded bool // the command is cancelled, and what runs now must not be cut off
+	shielded bool // the command is cancelled, and the current statement must not be cut off
 	wanted   uint64
 	sitting  bool // the session waits for its client within a transaction
 	woken    bool // that wait must end

@@ -105,7 +105,7 @@ func TestShardsAreAskedAgain(t *testing.T) {
 	})
 }
 
-// TestShardsThatCantBeAsked checks what happens to a command whose shard can't receive a kill.
+// TestShardsThatCantBeAsked checks the end of a command whose shard can't receive a kill.
 func TestShardsThatCantBeAsked(t *testing.T) {
 	for _, test := range []struct {
 		reason      Reason

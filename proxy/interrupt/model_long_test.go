@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 )
 
-// Any two that end what a session does, by statements that are answered too.
+// TestEveryOrderWithTwoAtLength runs any two actors that end a session's work. Statements may also be answered.
 func TestEveryOrderWithTwoAtLength(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pairs(t, scenario{}, func(string) bool { return true })

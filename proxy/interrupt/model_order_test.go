@@ -21,7 +21,7 @@ type order struct {
 func (o *order) offer(step string) <-chan struct{} {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	for o.offered[step] != nil { // of two of the same kind
+	for o.offered[step] != nil { // a number distinguishes two steps of the same kind
 		step += "'"
 	}
 	chosen := make(chan struct{})

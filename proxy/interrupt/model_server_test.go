@@ -14,7 +14,7 @@ const (
 	answered outcome = "answered"
 	hit      outcome = "hit" // by a kill
 	lost     outcome = "lost"
-	unsent   outcome = "not sent" // its connection was interrupted before
+	unsent   outcome = "not sent" // the connection was interrupted before
 )
 
 // modelConn is a connection with its states at the server, in the session and in the pool.
@@ -22,7 +22,7 @@ type modelConn struct {
 	*order
 	thread  uint32
 	endless bool // statements on it end by a kill alone
-	away    bool // its server can't be asked to kill
+	away    bool // the server can't receive a kill
 
 	state   sync.Mutex
 	runs    *modelStatement
@@ -100,7 +100,7 @@ func (c *modelConn) busy() bool {
 	return c.owned && c.runs != nil
 }
 
-// end ends what runs. The caller holds state.
+// end ends the running statement. The caller holds state.
 func (c *modelConn) end(how outcome) {
 	if c.runs == nil {
 		return

@@ -17,12 +17,12 @@ type modelSession struct {
 
 	gate   *fence.Gate
 	maps   []*router.Map
-	force  *router.Map // of maps, the one in force
+	force  *router.Map // the map in force, one of maps
 	change chan struct{}
 	began  int64         // the version by which the transaction began
-	fenced bool          // it has a gene of the fence
-	told   bool          // its client was, with the command under way, that it is preempted
-	untold bool          // or is to be, with the next
+	fenced bool          // the transaction has a gene of the fence
+	told   bool          // the client was told by the current command that its transaction was preempted
+	untold bool          // the client must be told so by its next command
 	acks   chan struct{} // closed once the fence is acknowledged
 	acked  bool
 	fences bool // whether reading the map is a step; not in tests of every order of two actors, which would be too many

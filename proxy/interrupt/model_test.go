@@ -27,7 +27,7 @@ import (
 //     such genes is not preempted;
 //   - the session reacts to everyone that wakes or ends it, and nobody waits forever.
 
-// The actors, by what they want.
+// The actors, by their purpose.
 var actors = map[string]func(s *modelSession){
 	"kill query": func(s *modelSession) { s.cancel(Killed) },
 	"kill query again": func(s *modelSession) {
@@ -143,8 +143,8 @@ func (sc scenario) try(choose func(n int) int) *order {
 	return o
 }
 
-// look is a round of the watcher after all other actors are done. It must end a command that was cancelled or
-// that nobody else ends.
+// look is a round of the watcher after all other actors are done. It must end a command that was cancelled or that no actor
+// ends.
 func (s *modelSession) look() {
 	<-time.After(insistPause)
 	now := time.Now()
@@ -184,8 +184,8 @@ func (sc scenario) every(t *testing.T) (orders int) {
 	}
 }
 
-// Any two that end what a session does meet at every moment. Those that a statement may escape by its answer are more: here they
-// meet who kills again, and each other in the long form.
+// TestEveryOrderWithTwo lets any two actors act at every pair of moments. An actor whose statement may end first by an answer
+// has more orders. In the short form such an actor meets only a second kill, and in the long form every other actor.
 func TestEveryOrderWithTwo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pairs(t, scenario{endless: true, away: true}, func(string) bool { return true })

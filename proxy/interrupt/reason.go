@@ -43,7 +43,7 @@ func (r Reason) Error(f flavor.Flavor) *mysql.MyError {
 	return &mysql.MyError{Code: mysql.ER_QUERY_INTERRUPTED, State: stateInterrupted, Message: "Query execution was interrupted"}
 }
 
-// fallback is what happens to a command whose shard could not be asked to end it.
+// fallback determines how a command ends whose shard could not be asked to end it.
 type fallback uint8
 
 const (

@@ -1,7 +1,7 @@
 package interrupt
 
-// Shield protects what follows, a commit, from being cut off. Kills meant for the statement before it have no effect. Only the
-// session may call it and Unshield.
+// Shield prevents that the following commit is cut off. Kills of the statement before it have no effect. Only the session may
+// call Shield and Unshield.
 func (h *Handle) Shield() {
 	if h.turn(running, finishing) || !h.Cancelled() {
 		return

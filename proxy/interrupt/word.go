@@ -8,8 +8,8 @@ type word uint64
 const (
 	phases   word = 3      // mask of the phase
 	draining word = 1 << 2 // the session ends once nothing is open and its client has an answer
-	ending   word = 1 << 3 // it ends before its next command, unless a transaction is open
-	killed   word = 1 << 4 // it ends within a transaction too
+	ending   word = 1 << 3 // the session ends before its next command, unless a transaction is open
+	killed   word = 1 << 4 // the session ends within a transaction too
 	open     word = 1 << 5 // a transaction is open, between commands
 	command  word = 1 << 8 // one command
 )

@@ -42,7 +42,7 @@ func (s *session) add(t testing.TB, params int) *Statement {
 		t.Fatal(err)
 	}
 	s.Add(p)
-	s.Release(p) // it applies only to statements that were not added
+	s.Release(p) // Release applies only to statements that were not added
 	return p
 }
 
@@ -126,7 +126,7 @@ func TestLongDataIsBounded(t *testing.T) {
 		t.Errorf("%v, %d bytes", p.TooLong, s.share.Held()-alone)
 	}
 	s.Lengthen(wire.LongData{Statement: 99, Piece: []byte("x")})
-	s.Lengthen(piece(s.add(t, 1), 1, 1)) // for a parameter that does not exist
+	s.Lengthen(piece(s.add(t, 1), 1, 1)) // the parameter does not exist
 	if n := s.share.Held(); n != 2*alone+10*(100_000+sliceSize) {
 		t.Errorf("%d bytes", n)
 	}

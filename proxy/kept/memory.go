@@ -2,7 +2,8 @@ package kept
 
 import "sync/atomic"
 
-// Memory is the budget in bytes for what all sessions of a process keep between commands. It is safe for concurrent use.
+// Memory is the budget in bytes for the memory that all sessions of a process keep between commands. It is safe for concurrent
+// use.
 type Memory struct {
 	most int64
 	held atomic.Int64

@@ -41,7 +41,7 @@ type Figures struct {
 	Last      time.Time `json:"last_seen,omitzero"`
 }
 
-// Others is the text that stands for several digests together.
+// Others is the text under which several digests are counted together.
 const Others = "(others)"
 
 // Report contains a proxy's figures of its statements.
@@ -122,7 +122,7 @@ func (s *Statements) figuresOf(d *Digest, now time.Time) counted {
 	for i := range d.parts {
 		c.take(d.parts[i].Load(), now)
 	}
-	if c.Last.Before(c.First) { // it was found before it ran
+	if c.Last.Before(c.First) { // the entry was found before it ran
 		c.First = c.Last
 	}
 	if s.weight > 0 {

@@ -22,7 +22,7 @@ type Genes struct {
 
 	mu     sync.Mutex // guards the fields below
 	turned time.Time
-	weight float64 // total weight of what has decayed into the rates; approaches 1
+	weight float64 // total weight of the counts that have decayed into the rates; approaches 1
 	rates  [slots]float32
 	spread float64 // rate of scattered
 }

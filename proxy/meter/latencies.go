@@ -48,7 +48,7 @@ type Ending uint8
 // Endings of statements.
 const (
 	Done    Ending = iota
-	Errored        // also refused, or its connection ended with it
+	Errored        // refused statements, and statements whose connection was lost
 	endings
 )
 

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// mostNames is the number of names that names distinguishes. OtherNames stands for all further ones.
+// mostNames is the number of names that are counted separately. All other names are counted as OtherNames.
 const (
 	mostNames  = 64
 	OtherNames = "(others)"
@@ -99,7 +99,8 @@ type Part struct {
 	Count   uint64  `json:"count"`
 	Failed  uint64  `json:"errors,omitempty"`
 	TotalMs float64 `json:"total_ms"`
-	// P50Ms and P99Ms are percentiles of the times in a point of a past; 0: not known. In a sum they are those of the part with the highest.
+	// P50Ms and P99Ms are percentiles of the times in a point of a past; 0: not known. In a sum they are the percentiles of
+	// the part with the highest ones.
 	P50Ms float32 `json:"p50_ms,omitempty"`
 	P99Ms float32 `json:"p99_ms,omitempty"`
 }

@@ -35,12 +35,12 @@ func (p *Point) add(q Point) {
 // past contains the points of a digest. The lock of Statements guards it.
 type past struct {
 	before            sums      // at the last minute
-	opened            sums      // at the beginning of the last quarter
+	opened            sums      // the sums at the beginning of the last quarter
 	quarter           time.Time // the last quarter
 	minutes, quarters []Point
 }
 
-// sums contains what a digest has counted since it began.
+// sums contains the counts of a digest since its creation.
 type sums struct {
 	spread Distribution
 	failed uint64
@@ -59,7 +59,7 @@ func (d *Digest) total() sums {
 	return s
 }
 
-// since returns the point for what was counted after before.
+// since returns the point with the counts since before.
 func (s *sums) since(before *sums, at time.Time) Point {
 	var spread Distribution
 	for i, n := range s.spread.counts {
@@ -92,7 +92,7 @@ func (s *Statements) record(now time.Time) {
 	}
 }
 
-// appended adds a point to those of a period, or replaces the last one, of the same period.
+// appended adds a point to those of a period. If the last point is of the same period, it is replaced.
 func appended(points []Point, p Point, most int) []Point {
 	if n := len(points); n > 0 && points[n-1].At.Equal(p.At) {
 		points[n-1] = p
@@ -120,7 +120,7 @@ func (s *Statements) choose(now time.Time) {
 		d.past = new(past)
 		d.time(true)
 		if d.first.Before(now.Add(-minute)) {
-			d.past.before = d.total() // what it counted earlier belongs to no point
+			d.past.before = d.total() // earlier counts belong to no point
 		}
 	}
 	if over := len(known) + len(list) - mostPasts; over > 0 {

@@ -23,7 +23,7 @@ type Slow struct {
 
 type digestKey struct{ database, hash string }
 
-// Limits on what is kept and logged.
+// Limits of the entries that are kept and logged.
 const (
 	MostSlow     = 200 // digests
 	linesSecond  = 10.0

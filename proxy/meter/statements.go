@@ -39,7 +39,7 @@ type Statements struct {
 	often  int
 	since  time.Time // time of the last Forget
 	turned time.Time
-	weight float64 // total weight of what has decayed into the rates; approaches 1
+	weight float64 // total weight of the counts that have decayed into the rates; approaches 1
 	// recorded is the minute in which the last points were recorded.
 	recorded time.Time
 }
@@ -56,8 +56,8 @@ type Digest struct {
 	tables []string
 	kind   Kind
 
-	gone  atomic.Bool // it was evicted; it is restored when its next statement ends
-	often atomic.Bool // it has parts for all lanes
+	gone  atomic.Bool // the digest was evicted; it is restored when its next statement ends
+	often atomic.Bool // the digest has parts for all lanes
 	parts [lanes]atomic.Pointer[tally]
 
 	// Guarded by the lock of Statements.
@@ -131,7 +131,7 @@ func (s *Statements) restore(d *Digest) *Digest {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch other := s.kept[d.key]; {
-	case other != nil: // may be d itself by now
+	case other != nil: // other may be d by now
 		return other
 	case !s.makeRoom():
 		return nil

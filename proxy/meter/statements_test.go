@@ -142,7 +142,7 @@ func TestReportsAddUp(t *testing.T) {
 	}
 	b.ran(2, time.Millisecond, func(r *Run) { r.Failed, r.Code = true, 1064 })
 	for _, s := range []*Statements{&a, &b} {
-		s.add(nil, &Run{Took: time.Millisecond}, grid.of(time.Millisecond)) // no place was free for its digest
+		s.add(nil, &Run{Took: time.Millisecond}, grid.of(time.Millisecond)) // there was no free place for its digest
 	}
 	sum := SumReports(a.Report(time.Now(), 10, 100), b.Report(time.Now(), 10, 100))
 	if sum.Others.Count != 2 {
@@ -265,7 +265,8 @@ func TestADigestTellsItsParts(t *testing.T) {
 	})
 }
 
-// TestADigestHasAPast: each minute and each quarter of an hour has what was counted in it, and the points of two proxies add up.
+// TestADigestHasAPast checks that each minute and each quarter of an hour contains the counts of its time, and that the points
+// of two proxies add up.
 func TestADigestHasAPast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s Statements
@@ -309,8 +310,8 @@ func TestADigestHasAPast(t *testing.T) {
 	})
 }
 
-// TestAPointHasPercentilesByShard: a point has the percentiles of each shard in its own period, whatever lane counts them and whenever
-// the shard appears. Those of two proxies are the higher ones.
+// TestAPointHasPercentilesByShard checks that a point has the percentiles of each shard in its own period. Any lane may count
+// them, and a shard may appear at any time. In the sum of two proxies' points they are the higher ones.
 func TestAPointHasPercentilesByShard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s Statements
@@ -319,12 +320,12 @@ func TestAPointHasPercentilesByShard(t *testing.T) {
 		for i := range 16 {
 			took := 10 * time.Millisecond
 			if i == 5 {
-				took *= 10 // one slow minute, which is not half of the quarter
+				took *= 10 // one slow minute, which is less than half of the quarter
 			}
 			for lane := range uint32(200) {
 				each := took
 				if lane%lanes == 0 {
-					each /= 2 // so that the percentiles differ if one lane alone is counted
+					each /= 2 // so the percentiles would differ if only one lane were counted
 				}
 				s.ran(1, each, func(r *Run) { r.Lane = lane })
 			}

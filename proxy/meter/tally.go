@@ -10,8 +10,8 @@ import (
 type tally struct {
 	cells
 	ran, failed, rows, several atomic.Uint64
-	sent, gathered             atomic.Uint64 // of the statements on several shards: to how many, and whose rows were gathered
-	copied, keyed              atomic.Uint64 // rows that were gathered, and those of them that were read by keys
+	sent, gathered             atomic.Uint64 // for statements on several shards: the number of shards, and how many statements gathered rows
+	copied, keyed              atomic.Uint64 // gathered rows, and those of them that were read by keys
 	waited, held               atomic.Uint64 // nanoseconds
 	slowest                    atomic.Int64  // nanoseconds
 	last                       atomic.Int64  // since Epoch

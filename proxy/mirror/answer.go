@@ -34,7 +34,7 @@ type Answer struct {
 	Order   Sum // hash of the rows in order
 	// Code is the error code that ended the answer, or 0 if it has rows.
 	Code uint16
-	// Long reports that the answer exceeds what is compared.
+	// Long reports that the answer is longer than the part that is compared.
 	Long bool
 	// Took is the time from the end of the command to the last byte of the answer.
 	Took time.Duration

@@ -13,7 +13,7 @@ import (
 	"locus/router"
 )
 
-// errLong means that the answer exceeds what is compared.
+// errLong means that the answer is too long to be compared.
 var errLong = errors.New("the answer is too long")
 
 // errNoRows means that the answer has no column definitions, so it is not the answer to a read.
@@ -149,7 +149,7 @@ func command(ctx context.Context, conn *backend.Conn, r *Read) ([]byte, error) {
 	if there.Params != len(r.Params) {
 		return nil, fmt.Errorf("%d parameters of %d", len(r.Params), there.Params)
 	}
-	there.Types = nil // they may differ from those of its last execution
+	there.Types = nil // the types may differ from those of the last execution
 	packet, _ := wire.AppendExecute(nil, wire.Execute{Statement: there.ID, Params: r.Params})
 	return packet, nil
 }

@@ -66,8 +66,8 @@ func (*Mirror) Chooses(move *router.Move) bool {
 	return move.Mirror > 0 && rand.IntN(100) < move.Mirror
 }
 
-// Offer queues a read whose answer the client has received. It copies what it keeps and never blocks. If the queue is full, the
-// read is dropped and counted.
+// Offer queues a read whose answer the client has received. It copies all data that it keeps and never blocks. If the queue is
+// full, the read is dropped and counted.
 func (m *Mirror) Offer(r *Read, source Answer) {
 	m.mu.Lock()
 	f := m.jobs[r.Job]

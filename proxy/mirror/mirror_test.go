@@ -99,7 +99,7 @@ func (s *stand) repeats(r *Read, rows ...string) {
 	}
 }
 
-// checks checks the reads that differ until none is left, and returns the number of checks.
+// checks checks the reads that differ until none is left. It returns how many checks it made.
 func (s *stand) checks() (times int) {
 	for s.again.any() {
 		s.checkAll(s.t.Context(), new(Reader))
@@ -357,7 +357,7 @@ func TestFollow(t *testing.T) {
 	if all := s.Reports(); len(all) > 0 {
 		t.Errorf("%+v", all)
 	}
-	s.Offer(asked(), Answer{}) // of a job that has ended
+	s.Offer(asked(), Answer{}) // this read is of a job that has ended
 	if len(s.queue) > 0 {
 		t.Error("it waits")
 	}

@@ -19,7 +19,7 @@ type Read struct {
 	Genes    []gene.Gene // the read's genes, all of the job and owned by From
 	Settings *backend.Settings
 	Profile  backend.Profile
-	Mode     stmt.Mode // by which its text is parsed
+	Mode     stmt.Mode // the mode in which its text is parsed
 	Text     []byte
 	// Prepared reports whether it is executed with Params. Under are the settings that determine its text's meaning.
 	Prepared bool

@@ -19,7 +19,7 @@ type Counts struct {
 	Unsent    uint64 `json:"unsent"`    // because the target was down or the genes had been handed over
 	Compared  uint64 `json:"compared"`  // answered by the target
 	Late      uint64 `json:"late"`      // no answer within the deadline
-	Failed    uint64 `json:"failed"`    // no answer because of the connection or the server
+	Failed    uint64 `json:"failed"`    // no answer because the connection or the server failed
 	Lag       uint64 `json:"lag"`       // differed until the target had applied the source's changes
 	Different uint64 `json:"different"` // differed otherwise
 	Unsettled uint64 `json:"unsettled"` // differed, without a verdict

@@ -49,12 +49,12 @@ type Notes struct {
 	began  time.Duration      // since epoch
 	waited time.Duration      // time spent waiting for connections
 	held   time.Duration      // time for which the statement was paused while genes changed hands
-	shards []router.ShardName // to which it was sent
+	shards []router.ShardName // the shards to which it was sent
 	plan   *plan.Facts        // nil if it was not planned
 	code   uint16             // code of the error sent to the client
 	// gathered is true if rows of the shards were gathered on one of them.
 	gathered      bool
-	copied, keyed uint64           // rows that were gathered, and those of them that were read by keys
+	copied, keyed uint64           // gathered rows, and those of them that were read by keys
 	trace         *trace.Statement // nil if it is not traced
 	digest        []byte           // buffer for a digest's text
 }

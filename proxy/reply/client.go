@@ -27,7 +27,7 @@ type Client struct {
 	// Tap observes relayed answers. It may be nil.
 	Tap Tap
 
-	*Buffers // for the current command; nil between commands
+	*Buffers // buffers for the current command; nil between commands
 }
 
 // Tap observes an answer as a shard sends it, before any change for the client.
@@ -55,7 +55,8 @@ func (t *Client) Profile() (p backend.Profile) {
 	return p
 }
 
-// Compressed reports whether the client uses compression. Then the numbers of its packets don't matter, and only those of the frames are checked.
+// Compressed reports whether the client uses compression. The numbers of its packets don't matter then, because only the
+// numbers of the compressed frames are checked.
 func (t *Client) Compressed() bool {
 	return t.Capabilities&(mysql.CLIENT_COMPRESS|mysql.CLIENT_ZSTD_COMPRESSION_ALGORITHM) != 0
 }

@@ -14,7 +14,7 @@ type passage struct {
 	withoutEOF bool   // CLIENT_DEPRECATE_EOF
 	flags      uint16 // set in the packets that end definitions and results
 	cleared    uint16 // cleared in these packets
-	held       int    // bytes at the start of Unread that are not sent until the next packets arrive
+	held       int    // number of bytes at the start of Unread that are not sent until the next packets arrive
 	forwarded  bool   // part of the answer may have reached the client
 	numbers    renumbering
 }

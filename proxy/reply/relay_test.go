@@ -68,7 +68,7 @@ func (s *stand) ask(reply fakeshard.Reply, last Ending) error {
 	return s.Relay(s.conn, wire.QueryResponse, s.flags, last)
 }
 
-// packets returns the packets that the client was sent. It checks their numbers, which begin at that of the answer.
+// packets returns the packets that the client got. It checks their numbers, which begin with the number of the answer.
 func (s *stand) packets() (list [][]byte) {
 	s.t.Helper()
 	_ = s.Stream.Close()

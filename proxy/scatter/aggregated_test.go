@@ -63,7 +63,7 @@ func (a cents) average() []byte {
 	if a.count == 0 {
 		return nil
 	}
-	return []byte(new(big.Rat).SetFrac(a.sum, big.NewInt(100*a.count)).FloatString(6)) // rounds halves away from zero
+	return []byte(new(big.Rat).SetFrac(a.sum, big.NewInt(100*a.count)).FloatString(6)) // rounds a half away from zero
 }
 
 func (a cents) sumText() []byte {
@@ -141,7 +141,7 @@ func TestExtremes(t *testing.T) {
 	})
 }
 
-// same compares what a client got with a value; 0 and -0 are the same.
+// same compares a value that a client got with the expected one; 0 and -0 are equal.
 func same(c testColumn, f Format, got string, want value) bool {
 	return got == shown([][]byte{c.encode(want, f)})[0] ||
 		c.Type == mysql.MYSQL_TYPE_DOUBLE && want.f == 0 && (got == "|0" || got == "|-0" || len(got) == 9)
@@ -189,7 +189,7 @@ func TestAppendDouble(t *testing.T) {
 			t.Errorf("%s reads back as %v", want, back)
 		}
 	}
-	if got := string(appendDouble(nil, -2.675, 2)); got != "-2.67" { // its binary form is below the half
+	if got := string(appendDouble(nil, -2.675, 2)); got != "-2.67" { // the binary value is below the half
 		t.Error(got)
 	}
 }

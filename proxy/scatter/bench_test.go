@@ -14,7 +14,7 @@ import (
 	"locus/router/plan"
 )
 
-// memory is a connection with a stored answer. It discards what is written.
+// memory is a connection with a stored answer. It discards all writes.
 type memory struct {
 	net.Conn
 	*bytes.Reader

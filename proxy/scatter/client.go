@@ -29,7 +29,7 @@ type output struct {
 	buffer *[]byte
 	out    []byte
 	sent   bool // packets may have reached the client
-	held   bool // nothing is sent until finish is called
+	held   bool // nothing is sent before finish is called
 	rows   uint64
 }
 

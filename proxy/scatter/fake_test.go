@@ -183,7 +183,7 @@ func shown(values [][]byte) []string {
 	return row
 }
 
-// collect returns what a client reads of an answer that write writes.
+// collect calls write and returns what a client reads.
 func collect(format Format, write func(*reply.Client, Options) (Outcome, error)) (received, Outcome, error) {
 	return collectAs(format, 0, write)
 }
@@ -201,7 +201,7 @@ func collectAs(format Format, capabilities uint32, write func(*reply.Client, Opt
 	return <-got, o, err
 }
 
-// run merges the shards' answers into what a client reads.
+// run merges the shards' answers and returns what a client reads.
 func run(shards []*fakeShard, m *plan.Merge, format Format, limit plan.Window, capabilities uint32) (received, Outcome, error) {
 	list := sources(shards)
 	return collectAs(format, capabilities, func(to *reply.Client, as Options) (Outcome, error) { return merge(list, m, format, limit, to, as) })

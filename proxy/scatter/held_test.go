@@ -38,7 +38,7 @@ func TestHold(t *testing.T) {
 		first, second []byte
 		sequence      []int
 		most          int64
-		want          string // what the client is sent, or the error begins with
+		want          string // the answer that the client gets, or the beginning of the error
 	}{
 		"in the order of the statement": {numbers("1", "3"), numbers("2"), []int{0, 1, 0}, 1 << 20, "1 2 3"},
 		"one shard after the other":     {numbers("1", "3"), numbers("2"), nil, 1 << 20, "1 3 2"},

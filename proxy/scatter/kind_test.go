@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The comparison of every kind is that of the values, however close they are.
+// The comparison of each kind of column gives the order of the values, however close they are.
 func TestCompare(t *testing.T) {
 	for _, c := range testColumns {
 		for _, f := range []Format{Text, Binary} {

@@ -29,7 +29,7 @@ type merger struct {
 	head func(definitions [][]byte)
 	emit func(*answer) error
 
-	budget  int      // bytes per answer that may be read beyond what is needed
+	budget  int      // number of bytes per answer that may be read beyond the needed ones
 	columns []column // columns of every answer
 	types   []byte   // types of columns
 	visible int      // number of columns that the client gets; hidden ones follow
@@ -220,7 +220,7 @@ func (g *merger) agree() error {
 	return nil
 }
 
-// concat sends the rows of one shard after those of another.
+// concat sends the rows of the shards, one shard after another.
 func (g *merger) concat() error {
 	for i := range g.answers {
 		for a := &g.answers[i]; !a.ended; {

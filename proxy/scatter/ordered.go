@@ -94,7 +94,7 @@ func (g *merger) sink(i int) {
 	}
 }
 
-// before reports whether the row of answer i sorts before that of j. Equal rows are in shard order.
+// before reports whether the row of answer i sorts before the row of answer j. Equal rows are in shard order.
 func (g *merger) before(i, j int) bool {
 	a, b := g.answers[i].keys, g.answers[j].keys
 	for n, s := range g.sortKeys {

@@ -11,7 +11,7 @@ import (
 // Options set how an answer is returned.
 type Options struct {
 	Status   uint16 // SERVER_STATUS_… flags of the answer
-	Warnings int    // warnings in addition to those of the shards
+	Warnings int    // number of warnings in addition to the shards' warnings
 	// Whole makes Merge read every answer to its end, regardless of length. The connections are in a transaction, which would be lost
 	// together with an abandoned connection.
 	Whole bool
@@ -78,8 +78,8 @@ func Hold(conns []*backend.Conn, sequence []int, format Format, to *reply.Client
 	return hold(sourcesOf(conns), sequence, format, to, as)
 }
 
-// Send sends the answer, with the status flags and the number of warnings in addition to those of the shards. It sets the client's next
-// packet number. The error is a *ClientError.
+// Send sends the answer, with the status flags and the number of warnings in addition to the shards' warnings. It sets the
+// client's next packet number. The error is a *ClientError.
 func (h *Held) Send(status uint16, warnings int) error {
 	defer h.out.release()
 	h.out.held, h.out.Status, h.out.Warnings = false, status, warnings
@@ -91,10 +91,10 @@ func (h *Held) Send(status uint16, warnings int) error {
 // Discard releases the memory of an answer that is not sent.
 func (h *Held) Discard() { h.out.release() }
 
-// Count returns how many of the first rows of all answers, in their order and within the limit, each of the connections has. The answers
-// are texts. Count calls send for one connection after the other, once it has the first row of the connection before. send sends the
-// query. After an error Count calls it no more, and [Outcome.Clean] is false for the connections that it was not called for. Count writes
-// nothing to the client. The errors are those of Merge, and that of send.
+// Count returns, for each connection, how many of the first rows of the merged answers it has, within the limit. The answers
+// are texts. Count calls send, which sends the query, for one connection after the other, each time after the first row of the
+// previous connection has arrived. After an error Count doesn't call it any more, and [Outcome.Clean] is false for the
+// remaining connections. Count writes nothing to the client.
 func Count(conns []*backend.Conn, m *plan.Merge, limit plan.Window, as Options, send func(i int) error) (taken []uint64, o Outcome, err error) {
 	return count(sourcesOf(conns), m, limit, as, send)
 }

@@ -86,8 +86,8 @@ func liveColumns(engine servers.Engine) []liveColumn {
 		{catalog.Column{Name: "fix", DataType: "binary", Nullable: true, Length: 4}, "BINARY(4)", pickFrom("'a'", "'a '", "x'6100'", "x'ff'", "''")},
 	}
 	if engine == servers.MySQL {
-		// MySQL pads the weights of a string by its number of characters. The weights of ß, which has two,
-		// therefore are longer than those of ss, although the two are equal.
+		// MySQL pads the weights of a string by its number of characters. ß has two weights, so its padded weights are longer
+		// than those of ss, although the two strings are equal.
 		all[slices.IndexFunc(all, func(c liveColumn) bool { return c.Name == "uni" })].values = pickFrom("'a'", "'A'", "'á'", "'ab'", "'a '", "'a b'", "''", "'Z'", "'ss'", "'a\\t'")
 		return append(all, text("uca", "utf8mb4_0900_ai_ci", false))
 	}
@@ -252,7 +252,7 @@ func TestServersOrdered(t *testing.T) {
 		limits := []plan.Window{{}, {Count: 10, Set: true}, {Offset: 95, Count: 120, Set: true}, {Offset: 290, Count: 50, Set: true}}
 		for i, c := range l.columns {
 			if c.Name == "uni" {
-				continue // its letters may expand, and the planner refuses it
+				continue // its letters may expand, and the planner refuses the collation
 			}
 			for n, query := range []string{
 				"SELECT id FROM t ORDER BY %[1]s, id",

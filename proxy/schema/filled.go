@@ -7,7 +7,7 @@ import (
 	"locus/router/stmt"
 )
 
-// setDefault sets what a server stores in a column that a statement omits.
+// setDefault sets the value that a server stores in a column that a statement omits.
 func (s *server) setDefault(c *liveColumn, value []byte, extra string) {
 	text := string(value)
 	written := s.flavor.WritesDefaults()

@@ -120,7 +120,7 @@ func (s *server) tableQueries(l *lister, of selection) []query {
 	}, s.dependentQueries(l, of)...)
 }
 
-// dependentQueries returns the queries of what belongs to base tables, except for their columns.
+// dependentQueries returns the queries for everything that belongs to base tables, except for their columns.
 func (s *server) dependentQueries(l *lister, of selection) []query {
 	queries := []query{
 		{"SELECT TRIGGER_SCHEMA, TRIGGER_NAME, 'TRIGGER', EVENT_OBJECT_TABLE, SQL_MODE, ACTION_STATEMENT, 'SQL' FROM information_schema.TRIGGERS WHERE " +
@@ -166,7 +166,8 @@ func (s *server) routineQueries(l *lister, of selection) []query {
 // null is the text for NULL. A body is NULL if the account may not see it.
 const null = "\x00"
 
-// columnExpressions returns the query of what servers compute by themselves in columns of base tables, see [server.computes].
+// columnExpressions returns the query for the expressions that servers compute in columns of base tables, see
+// [server.computes].
 func (s *server) columnExpressions(of selection) string {
 	text := "SELECT TABLE_SCHEMA, TABLE_NAME, CONCAT_WS(' ', GENERATION_EXPRESSION, COLUMN_DEFAULT) FROM information_schema.COLUMNS WHERE " +
 		of.where("TABLE_SCHEMA", "TABLE_NAME", withoutSystem)
@@ -239,7 +240,7 @@ func (l *lister) base(row []string) {
 	l.add(t)
 }
 
-// isView reports whether a TABLE_TYPE is that of a view.
+// isView reports whether a TABLE_TYPE is a view's.
 func isView(kind string) bool { return strings.HasSuffix(kind, "VIEW") }
 
 func (l *lister) view(row []string) {

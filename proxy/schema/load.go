@@ -289,7 +289,7 @@ func resolve(name catalog.TableName, c *cluster.Cluster, servers map[router.Shar
 		uneven = all.alignColumns(d)
 	}
 	problems := all.compare()
-	if problems != nil { // they differ in more than that, so all differences are reported
+	if problems != nil { // the tables differ in more than that, so all differences are reported
 		all.tables = raw
 		problems = all.compare()
 	}

@@ -85,7 +85,7 @@ table test_order: column note: s2 has it and s0 does not: add it on s0, or drop 
 		if got != want {
 			t.Errorf("problems are\n%s\nand not\n%s", got, want)
 		}
-		// If a table is equal on all shards, the catalog reports what is wrong.
+		// If a table is equal on all shards, the catalog reports its problems.
 		for _, column := range []string{"buyer", "id"} {
 			if !strings.Contains(resolved, "column "+column+": ") {
 				t.Errorf("column %s is missing in %s", column, resolved)

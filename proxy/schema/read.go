@@ -12,7 +12,7 @@ import (
 	"locus/router/catalog"
 )
 
-// server contains what was read from one shard's server.
+// server contains the results of reading one shard's server.
 type server struct {
 	flavor flavor.Flavor
 	// noPad are the collations that count trailing spaces. It is set for MySQL only, since MariaDB's collations have names that show it.
@@ -39,14 +39,14 @@ type liveTable struct {
 type uniqueIndex struct {
 	name    string
 	columns []string
-	partial bool // it also contains prefixes or expressions
+	partial bool // the key also contains prefixes or expressions
 }
 
 // liveColumn is a column with its type as the server writes it.
 type liveColumn struct {
 	catalog.Column
 	fullType string
-	filled   string // its default, if that is a value
+	filled   string // the column's default, if that is a value
 }
 
 // read queries one server for the given tables and its listing. Tables that don't exist are missing in the result. The result may contain

@@ -54,7 +54,7 @@ func TestColumnsOfBothEngines(t *testing.T) {
 			t.Fatalf("%d columns, want %d", len(got), len(want))
 		}
 		for i, c := range got {
-			if c.Name == "computed" { // it has the server's default collation
+			if c.Name == "computed" { // the computed column has the server's default collation
 				c.Charset, c.Collation, c.PadSpace = "", "", false
 			}
 			if c != want[i] {

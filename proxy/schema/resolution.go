@@ -20,7 +20,7 @@ type resolution struct {
 	counters   catalog.TableName
 	renames    []catalog.Rename
 	settings   cluster.Settings
-	generators map[string]cluster.Generator // of the table's stamped columns
+	generators map[string]cluster.Generator // generators of the table's stamped columns
 	live       map[router.ShardName]*liveTable
 }
 

@@ -11,8 +11,8 @@ import (
 	"locus/router/cluster"
 )
 
-// TestResolutionsAreReused changes every input of a resolution, one by one. The result must equal that of a Found that knows nothing. If
-// nothing has changed, it must be reused.
+// TestResolutionsAreReused changes every input of a resolution, one by one. Each time the result must equal the result of a
+// Found that knows nothing. If nothing has changed, the resolution must be reused.
 func TestResolutionsAreReused(t *testing.T) {
 	name, other := catalog.TableName{Schema: "shop", Name: "a"}, catalog.TableName{Schema: "shop", Name: "b"}
 	live := func(columns ...string) *liveTable {

@@ -17,7 +17,7 @@ import (
 // of the cluster's protocol, as JSON.
 type Verified struct {
 	Marker Marker `json:"marker"` // read before the schema
-	Digest string `json:"digest"` // of the schema; see [Found.Digest]
+	Digest string `json:"digest"` // digest of the schema; see [Found.Digest]
 }
 
 // Verifies reports whether a shard still has the schema that f contains, because another process has verified it within the duration fresh.

@@ -9,7 +9,7 @@ import (
 	"locus/router/stmt"
 )
 
-// TestCellValue tests which results of a query stand for the expression in an INSERT's row.
+// TestCellValue checks which results of a query may replace the expression in an INSERT's row.
 func TestCellValue(t *testing.T) {
 	for _, c := range []struct {
 		typ     byte

@@ -152,9 +152,9 @@ func (s *Session) checkOrder(payload []byte, seq byte) error {
 // the connection is sent in the same packet as an answer, or after the client has sent nothing for a while. If a connection is
 // closed at any other point, a statement may be in transit, and its client can't know whether it was run.
 
-// holdBack delays the answer to what may be the last command, so that the end of the connection is sent with it. It does so for
-// statements only. After a COM_PING, a pool hands the connection to a caller that will use it. After a COM_STMT_PREPARE, the
-// execution follows.
+// holdBack delays the answer to a command that may be the client's last one, so that the end of the connection is sent with
+// it. It does so for statements only. After a COM_PING, a pool hands the connection to a caller that will use it. After a
+// COM_STMT_PREPARE, the execution follows.
 func (s *Session) holdBack(command byte) {
 	if command == mysql.COM_PING {
 		return
@@ -169,8 +169,8 @@ func (s *Session) holdBack(command byte) {
 // endsDrained reports whether the command that has ended was the session's last. If it wasn't, it sends the delayed answer.
 func (s *Session) endsDrained() bool { return s.last && s.sendHeldBack() }
 
-// sendHeldBack decides what holdBack has left open, and reports whether the session ends. The session continues if its client has
-// an open transaction, keeps state on a shard, or has already sent another command. Its answer is sent at once then.
+// sendHeldBack completes holdBack, and reports whether the session ends. The session continues if its client has an open
+// transaction, keeps state on a shard, or has already sent another command. Its answer is then sent at once.
 func (s *Session) sendHeldBack() bool {
 	s.last = false
 	if !s.conns.Running() && !s.conns.KeepsAny() && len(s.client.Stream.Unread()) == 0 {

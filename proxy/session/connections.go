@@ -8,7 +8,7 @@ import (
 	"locus/proxy/sysvars"
 )
 
-// choices are what the client has chosen for its connections to shards. It implements [txn.Client].
+// choices provides the client's settings for its connections to shards. It implements [txn.Client].
 type choices struct {
 	vars   *sysvars.State
 	client *reply.Client

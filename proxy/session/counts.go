@@ -20,7 +20,7 @@ type Counts struct {
 	Prepared   atomic.Int64  // statements that clients have prepared and not closed
 
 	Held        atomic.Uint64 // statements that waited while their genes were handed over
-	HeldTooLong atomic.Uint64 // those of Held that reached the deadline
+	HeldTooLong atomic.Uint64 // statements in Held that reached the deadline
 	Holding     atomic.Int64  // statements that are waiting now
 	Yielded     atomic.Uint64 // transactions rolled back for a hand-over
 

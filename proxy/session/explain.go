@@ -41,7 +41,7 @@ func (s *Session) explain(r *exec.Execution) error {
 			return err
 		}
 	}
-	if err := s.mayRun(x.plan.About()); err != nil { // servers run what they analyze, and EXPLAIN reads constant tables
+	if err := s.mayRun(x.plan.About()); err != nil { // with ANALYZE servers execute the statement, and for EXPLAIN they read constant tables
 		return err
 	}
 	if on, one := s.explainedAt(r.Snapshot, x.plan); one && rows == nil {

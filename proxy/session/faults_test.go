@@ -23,7 +23,7 @@ const (
 	mostCommits = 1
 )
 
-// faultScripts contains what the clients send.
+// faultScripts contains the commands that the clients send.
 var faultScripts = map[string]string{
 	"a read":                     "> SELECT id FROM orders WHERE user_id = 3",
 	"a scatter":                  "> SELECT id FROM orders WHERE amount > 5",
@@ -76,14 +76,15 @@ const cursor = "prepare p: SELECT id FROM orders WHERE user_id = ?\nexecute p wi
 // refusedSetting matches a SET that failed. The settings afterwards differ from those without the fault.
 var refusedSetting = regexp.MustCompile(`(?m)^> SET .*\n(  s.*\n)*  = error`)
 
-// TestFaults cuts the connection at each statement that shards receive: once, from that statement on, and for each statement with the same text.
-// It also refuses each statement once, as after KILL QUERY. It checks that no statement is sent too often, and that no setting of the session
-// changes. When a session ends, its stand checks that it has returned all connections.
+// TestFaults cuts the connection at each statement that shards receive: only at that statement, from that statement on, and at
+// each statement with the same text. It also makes a shard refuse each statement once, as after KILL QUERY. It checks that no
+// statement is sent too often, and that no setting of the session changes. When a session ends, its stand checks that it has
+// returned all connections.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	for name, script := range faultScripts {
 		for how, spanning := range map[string]txn.Spanning{"multi": txn.Multi, "xa": txn.XA} {
-			if spanning == txn.XA && !strings.Contains(name, "two") && !strings.Contains(name, "rollback") { // such a script uses one shard
+			if spanning == txn.XA && !strings.Contains(name, "two") && !strings.Contains(name, "rollback") { // scripts without "two" in their names use one shard
 				continue
 			}
 			t.Run(name+", "+how, func(t *testing.T) {
@@ -166,7 +167,7 @@ func playFaulty(t *testing.T, script string, spanning txn.Spanning, fault func(n
 		shard.Drop()
 	}
 	a.options.settings = true
-	said := a.act("> SELECT id FROM orders WHERE user_id = 3") // on a new connection, which gets all settings
+	said := a.act("> SELECT id FROM orders WHERE user_id = 3") // runs on a new connection, which gets all settings
 	for line := range strings.SplitSeq(said[max(0, strings.LastIndex(said, "  s1: [use]")):], "\n") {
 		if strings.HasPrefix(line, "  s1: ") { // the other shards may get late statements
 			out.settings += line + "\n"

@@ -164,7 +164,8 @@ func findLookup(c *catalog.Catalog, name catalog.TableName) (*catalog.Lookup, er
 // emptied is the number of entries that one statement deletes.
 const emptied = 10_000
 
-// emptyLookup deletes the entries of a look-up table that no statement keeps. Their rows may have changed since they were written.
+// emptyLookup deletes the entries of a look-up table that statements don't maintain. Their rows may have changed since they
+// were written.
 func (s *Session) emptyLookup(name catalog.TableName) error {
 	w := s.snapshot()
 	s.gate.Step(false)
@@ -193,7 +194,7 @@ func (s *Session) emptyLookup(name catalog.TableName) error {
 	return nil
 }
 
-// declareLookup declares that every proxy keeps a look-up table, and whether the table has the entries of all rows.
+// declareLookup declares that every proxy maintains a look-up table, and whether the table has the entries of all rows.
 func (s *Session) declareLookup(name catalog.TableName, filled bool) error {
 	w := s.snapshot()
 	s.gate.Step(false)

@@ -81,7 +81,7 @@ func hotServices(t testing.TB) (*Services, *fakeShard) {
 		}
 	})
 	measured := new(meter.Meter)
-	measured.Slow.SetAfter(time.Hour) // as in any proxy, the end of each statement is timed
+	measured.Slow.SetAfter(time.Hour) // the end of each statement is timed, as in any proxy
 	counts := new(Counts)
 	now := &snapshot.Snapshot{Map: m, Catalog: catalogOf(m.Shards(), orders), Plans: plan.NewCache(1000), Flavor: flavor.MariaDB}
 	return &Services{

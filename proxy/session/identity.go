@@ -10,7 +10,7 @@ import (
 	"locus/proxy/wire"
 )
 
-// identify makes the session that of a client that has just logged in. No earlier state remains.
+// identify assigns the session to a client that has just logged in. No earlier state remains.
 func (s *Session) identify(c *Client) {
 	s.observer.Login(c.User)
 	s.user, s.client.Capabilities, s.change, s.client.Seq = c.User, c.Capabilities, c.Change, c.NextSeq

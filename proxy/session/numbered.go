@@ -90,7 +90,7 @@ func (s *Session) addParams(w *snapshot.Snapshot, p *kept.Statement) error {
 	for i, place := range places {
 		p.Added = append(p.Added, kept.Added{At: i + paramsBefore(&p.Lexed, place.Start), Generator: place.Name})
 		text := "?"
-		if place.Selected { // at other places, the type is that of the column
+		if place.Selected { // at other places, the column determines the type
 			text = "CAST(? AS " + w.Declared.Generators[place.Name].Cast() + ")"
 		}
 		if place.Item {

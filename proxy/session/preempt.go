@@ -20,7 +20,7 @@ func (s *Session) Preempt(version int64, held gene.Set) bool {
 	return true
 }
 
-// PreemptAt makes the session give way to a switchover, like Preempt. What it runs on connections of the pool is rolled back.
+// PreemptAt makes the session give way to a switchover, like Preempt. Its work on connections of the pool is rolled back.
 func (s *Session) PreemptAt(pool interrupt.Pool) bool {
 	if !s.interrupts.UsesPool(pool) {
 		return false

@@ -261,7 +261,7 @@ func wantsCursor(e wire.Execute, p *kept.Statement) bool {
 	return e.Cursor&mysql.CURSOR_TYPE_READ_ONLY != 0 && p.Plan.About().Statement.Kind == stmt.Select && !p.Plan.About().Writes
 }
 
-// fetch answers COM_STMT_FETCH. The connection of a cursor takes no part in what the session does after the cursor was opened.
+// fetch answers COM_STMT_FETCH. Statements that follow the opening of a cursor don't use the cursor's connection.
 func (s *Session) fetch(payload []byte) error {
 	s.vars.Commands[stmt.CountFetch]++
 	p, err := s.kept.Find(payload)

@@ -164,7 +164,7 @@ func (s *Session) runNext(r *exec.Execution) error {
 	case *plan.Local, *plan.Rewritten:
 		own = false
 	}
-	reads := !namesNone(r.Facts.Statement) // without a table it is no transaction
+	reads := !namesNone(r.Facts.Statement) // a statement without a table begins no transaction
 	switch {
 	case !own || !reads || s.conns.Running():
 	case r.Unbegun(err):

@@ -75,7 +75,7 @@ func listsProcesses(st *stmt.Statement) bool {
 // rewrittenContext returns the context in which a rewritten text is planned.
 func (s *Session) rewrittenContext(r *exec.Execution) plan.Context {
 	under := s.planContext(r.Snapshot)
-	under.Owned, under.Rewritten = nil, true // nothing of it remains in the text
+	under.Owned, under.Rewritten = nil, true // the text no longer contains any of them
 	st := r.Facts.Statement
 	if st.Kind == stmt.Show && len(st.Tables) == 0 {
 		under.Rights = nil // the text is locus's own
@@ -167,7 +167,7 @@ func hostPort(a net.Addr) (host, port string) {
 	return host, port
 }
 
-// shownStatus returns what SHOW STATUS shows about the process and the client's connection.
+// shownStatus returns the values of SHOW STATUS about the process and the client's connection.
 func (s *Session) shownStatus() sysvars.Status {
 	status := sysvars.Status{Prepared: s.Counts.Prepared.Load(), Statements: s.Counts.Statements.Load(), Uptime: time.Since(s.Began)}
 	conn := s.client.Stream.NetConn()

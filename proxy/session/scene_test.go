@@ -46,7 +46,7 @@ func playFile(t *testing.T, file string) {
 	out := head
 	for scene := range strings.SplitSeq(rest, "\n## ") {
 		name, body, _ := strings.Cut(scene, "\n")
-		played := strings.TrimSpace(body) + "\n" // for a scene that stops early
+		played := strings.TrimSpace(body) + "\n" // a scene may stop early
 		t.Run(name, func(t *testing.T) {
 			played = play(t, body)
 			if played != strings.TrimSpace(body)+"\n" && !golden.Updating() {
@@ -184,7 +184,7 @@ var capabilities = map[string]uint32{
 	"ignore-space": mysql.CLIENT_IGNORE_SPACE,
 }
 
-// shown returns the outcome of an action: what the shards were sent, and what the client got.
+// shown returns the outcome of an action: the statements that the shards got, and the answer that the client got.
 func (a *actor) shown(told []string) string {
 	var out strings.Builder
 	for _, name := range a.names {
@@ -218,7 +218,7 @@ func (a *actor) shown(told []string) string {
 	return out.String()
 }
 
-// readable replaces what differs between runs: the addresses of shards, and generated IDs.
+// readable replaces parts that differ between runs: the addresses of shards, and generated IDs.
 func (s *stand) readable(text string) string {
 	for _, p := range s.sessions {
 		text = strings.ReplaceAll(text, p.net.LocalAddr().String(), "127.0.0.1:54321")

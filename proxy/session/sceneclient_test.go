@@ -14,7 +14,7 @@ import (
 	"locus/proxy/wire"
 )
 
-// client speaks the protocol. It records what it receives, with a line for each packet that has content.
+// client speaks the protocol. It records the packets that it receives, with a line for each packet that has content.
 type client struct {
 	t            testing.TB
 	net          net.Conn

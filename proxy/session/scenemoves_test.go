@@ -9,7 +9,7 @@ import (
 	"locus/router/catalog"
 )
 
-// The genes that move in the scenes are those of s0, and belong to users 1 and 2.
+// In the scenes, the genes of users 1 and 2 move away from s0.
 var (
 	moving = gene.NewSet(gene.Range{First: 0x4000, Last: 0x5fff}, gene.Range{First: 0xd000, Last: 0xffff})
 	first  = gene.NewSet(gene.Range{First: 0x4000, Last: 0x5fff}) // the genes of the first step, with user 1

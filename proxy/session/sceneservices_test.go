@@ -246,7 +246,7 @@ func (s *services) Statement(t *trace.Statement) { s.traced = append(s.traced, t
 // Segment implements trace.Sink.
 func (s *services) Segment(trace.Segment) {}
 
-// traces returns what was traced since the last time.
+// traces returns the traces since the last call of traces.
 func (s *services) traces() (lines []string) {
 	for _, t := range s.traced {
 		line := fmt.Sprintf("traced: %s %s of %v on %v, %d rows", t.Operation, t.Route, t.Tables, t.Shards, t.Rows)

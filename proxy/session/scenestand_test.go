@@ -248,7 +248,7 @@ func newStand(t testing.TB, o options) *stand {
 		s.services.Tracer = trace.New(s.beside, 1)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second) // for connections that were not returned
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second) // the time to wait for connections that were not returned
 		defer cancel()
 		if err := pools.Close(ctx); err != nil {
 			t.Error(err)
@@ -434,7 +434,7 @@ func (s *stand) join(user, database string) (*person, []string) {
 		client: &client{
 			t: s.t, net: far, packets: stream.New(far), capabilities: s.options.capabilities, seq: 1, statements: map[string]*prepared{},
 			sends: func() { near.set(func() {}) },
-		}, // orders the session's reads after what the test has set
+		}, // the session must read its variables after the test has set them
 	}
 	s.sessions = append(s.sessions, p)
 	go func() {

@@ -195,5 +195,5 @@ func (s *Session) Process(now time.Time) sysvars.Process {
 	return s.observer.Process(s.interrupts.Elapsed(now), s.interrupts.Thread(s.Snapshot().Catalog.First()))
 }
 
-// Interrupts returns the handle by which others end what the session runs. It is safe for concurrent use.
+// Interrupts returns the handle by which other goroutines end the session's work. It is safe for concurrent use.
 func (s *Session) Interrupts() *interrupt.Handle { return s.interrupts }

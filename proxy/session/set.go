@@ -71,7 +71,7 @@ func (s *Session) refuseDeclared(r *exec.Execution) error {
 	return nil
 }
 
-// adopt applies what a SET assigns to the session, after a shard has accepted it.
+// adopt applies the assignments of a SET to the session, after a shard has accepted them.
 func (s *Session) adopt(next *sysvars.Set) error {
 	if err := s.engine.Carriable(next.Settings); err != nil {
 		return err
@@ -95,14 +95,14 @@ func (s *Session) adopt(next *sysvars.Set) error {
 	return nil
 }
 
-// limitWaits sets the time limits of the waits for the client: the session's timeouts, or those of the process.
+// limitWaits sets the time limits for waiting for the client: the session's timeouts, or those of the process.
 func (s *Session) limitWaits() {
 	s.interrupts.LimitIdle(s.vars.IdleLimit())
 	s.client.Stream.LimitWrites(cmp.Or(s.vars.WriteLimit(), s.Timeouts.Write))
 	s.client.Stream.LimitReads(cmp.Or(s.vars.ReadLimit(), s.Timeouts.Read))
 }
 
-// trySettings makes settings those of the session after the first shard has accepted them.
+// trySettings gives the session the settings, after the first shard has accepted them.
 func (s *Session) trySettings(next *backend.Settings) error {
 	if next == s.vars.Settings {
 		return nil

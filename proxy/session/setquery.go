@@ -46,7 +46,7 @@ func (s *Session) declaredTable(r *exec.Execution) *catalog.TableName {
 	return nil
 }
 
-// changingNoRow returns last with an OK that reports no affected row, as that of SET does.
+// changingNoRow returns last with an OK that reports no affected row, as the OK of a SET does.
 func (s *Session) changingNoRow(last reply.Ending) reply.Ending {
 	return func(dst, packet []byte) (out []byte, err error) {
 		from := len(dst)

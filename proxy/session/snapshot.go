@@ -30,7 +30,8 @@ func (s *Session) health() *health.Snapshot {
 	return s.Health()
 }
 
-// Services contains what all sessions of a process share. The fields don't change after the first session has started.
+// Services contains everything that all sessions of a process share. The fields don't change after the first session has
+// started.
 type Services struct {
 	txn.Services
 	Snapshot func() *snapshot.Snapshot
@@ -50,7 +51,7 @@ type Services struct {
 	MaxStatement int
 	// Timeouts are the time limits of waits for a client, unless the session sets its own.
 	Timeouts sysvars.Timeouts
-	// Memory limits what all sessions together keep from command to command.
+	// Memory limits the memory that all sessions together keep between commands.
 	Memory  *kept.Memory
 	Fencing fence.Config
 	Counts  *Counts

@@ -87,7 +87,7 @@ func (s *Session) readByServer(w *snapshot.Snapshot, text string) error {
 // force. A plan with an unknown name is not cached. A session with the temporary tables of a procedure does not wait for the
 // poll, because their names aren't known.
 func (s *Session) pollUnlisted(f *plan.Facts, ctx plan.Context) bool {
-	if s.mayRun(f) != nil { // it is refused in any case
+	if s.mayRun(f) != nil { // the statement is refused in any case
 		return false
 	}
 	table := f.UnlistedTable(ctx)
@@ -127,7 +127,7 @@ func (s *Session) quoteRest(e *mysql.MyError) *mysql.MyError {
 		return e
 	}
 	near := e.Message[start:end]
-	if !strings.HasSuffix(strings.TrimRight(string(s.lexed.Text), blanks), near) { // it was cut off, or isn't the client's text
+	if !strings.HasSuffix(strings.TrimRight(string(s.lexed.Text), blanks), near) { // the text was cut off, or isn't the client's
 		return e
 	}
 	all := s.quoted(near + string(s.behind))

@@ -53,7 +53,7 @@ func (s *Session) releaseWork() {
 // keepBuffer is the size in bytes of the largest buffer that is kept for other commands.
 const keepBuffer = 64 << 10
 
-// long reports whether the memory has grown beyond what most commands need.
+// long reports whether the memory has grown beyond the needs of most commands.
 func (w *work) long() bool {
 	const literals = keepBuffer / 64
 	return cap(w.answer.Out) > keepBuffer || w.exec.Long(keepBuffer, literals) || w.notes.Size() > keepBuffer ||

@@ -21,7 +21,7 @@ const (
 	Refuse
 )
 
-// Default limits of what a statement may gather.
+// Default limits of the rows that a statement may gather.
 const (
 	gatherRows  = 1_000_000
 	gatherBytes = 256 << 20

@@ -45,7 +45,7 @@ func (byName) Open(string) (driver.Conn, error) {
 	return nil, errors.New("sqldb: databases are opened by their pool")
 }
 
-// conn is one that is lent, until database/sql closes it.
+// conn is a connection that is lent until database/sql closes it.
 type conn struct {
 	pool   *backend.Pool
 	lent   *backend.Conn

@@ -32,8 +32,8 @@ func open(t *testing.T, server *servers.Server) *sql.DB {
 	return db
 }
 
-// Arguments and rows come through as they are, statements commit at once whatever
-// the server's default, and connections go back to the pool.
+// TestStatementsAndRows checks that arguments and rows are passed unchanged, that statements commit at once whatever the
+// server's default is, and that connections are returned to the pool.
 func TestStatementsAndRows(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		server := servers.Shared(t, engine, 1)[0]

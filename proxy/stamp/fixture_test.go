@@ -95,8 +95,8 @@ type fixture struct {
 	catalog *catalog.Catalog
 	m       *router.Map
 	ring    *cipher.Ring
-	// The map whole divides no gene. In the map divided, s1 has 3 % of the rows of gene 0x3eab, by sequence:
-	// those of 0, 1, 2, 100, 101 …
+	// The map whole divides no gene. In the map divided, s1 owns 3 % of the rows of gene 0x3eab: the rows with the sequences
+	// 0, 1, 2, 100, 101 and so on.
 	whole, divided *router.Map
 }
 

@@ -38,8 +38,8 @@ func (h *Held) Raise(ctx context.Context, t *catalog.Table, above uint64) error 
 	return h.hold(ctx, t, func() error { return h.Numbers.Raise(ctx, t, above) })
 }
 
-// hold records the table before it takes numbers, so that a caller of Holds that sees no record knows that later numbers
-// are taken from the counter as it is then. A command without numbers holds nothing while it waits.
+// hold records the table before it takes numbers. So if a caller of Holds sees no record, later numbers are taken from the
+// counter as it is then. While a command waits without numbers, it holds nothing.
 func (h *Held) hold(ctx context.Context, t *catalog.Table, take func() error) error {
 	before := h.table.Load()
 	for {

@@ -250,7 +250,7 @@ func (in *inserted) check(t *rapid.T, f *fixture, rows []reread, first orderid.I
 	}
 }
 
-// checkGiven compares the cells that the client filled with what it wrote.
+// checkGiven compares the cells that the client filled with the values that it wrote.
 func (in *inserted) checkGiven(t *rapid.T, i int, row reread) {
 	for c, name := range in.columns {
 		cell := in.cells[i][c]

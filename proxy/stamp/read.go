@@ -15,7 +15,7 @@ import (
 type row struct {
 	shard      int
 	asked      askedFor
-	group      int32 // its group of rows that get an ID together; -1 if it gave one
+	group      int32 // the group of rows that get an ID together; -1 if the client gave the ID
 	layout     orderid.Layout
 	id, number orderid.ID
 }
@@ -106,7 +106,7 @@ func (s *Stamper) readID(i int, ring *cipher.Ring) error {
 	return nil
 }
 
-// readNumber validates the order number beside a given ID, or generates it.
+// readNumber validates the order number that comes with a given ID, or generates it.
 func (s *Stamper) readNumber(i int, ring *cipher.Ring) error {
 	r, t := &s.rows[i], s.in.Table
 	if t.OrderNumberColumn < 0 {
@@ -151,7 +151,7 @@ func (s *Stamper) idOf(column int, v stmt.Value) (orderid.Layout, orderid.ID, er
 	return t.Layout, id, err
 }
 
-// divide assigns rows of divided genes to the shards that own their residues. Every row has its ID by then.
+// divide assigns rows of divided genes to the shards that own their residues. Every row already has its ID.
 func (s *Stamper) divide(m *router.Map) error {
 	if m.Divided().Empty() {
 		return nil

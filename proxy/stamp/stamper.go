@@ -19,8 +19,9 @@ const (
 // Stamper stamps one statement at a time and reuses its buffers. The zero value is ready. It is not safe for concurrent
 // use.
 type Stamper struct {
-	// Make returns a value of a declared generator for each row that requests one, in a column that it stamps. genes are those of
-	// the rows, in the width of the cluster. It is nil if there are no generators. After an error no value was used.
+	// Make generates a value for each row that requests one from a declared generator, for a column that the generator fills.
+	// genes are the genes of the rows, in the width of the cluster. Make is nil if there are no generators. After an error no
+	// value was used.
 	Make func(ctx context.Context, generator string, genes []gene.Gene) ([]string, error)
 	// Numbers generates numbers for AUTO_INCREMENT columns, or is nil. ZeroIsNumber reports that 0 requests no number
 	// (NO_AUTO_VALUE_ON_ZERO). Unnumbered is why rows can't be numbered now, or empty.

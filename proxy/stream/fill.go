@@ -14,7 +14,8 @@ import (
 // it can be read. The caller can only send an error and close the connection.
 var ErrTooLarge = errors.New("packet too large")
 
-// Unread returns the bytes that were read but not discarded. The view is valid until the next Fill, Packet, Payload or Release.
+// Unread returns the bytes that were read but not discarded. The slice is valid until the next Fill, Packet, Payload or
+// Release.
 func (c *Conn) Unread() []byte {
 	if c.block == nil {
 		return nil
@@ -22,7 +23,7 @@ func (c *Conn) Unread() []byte {
 	return c.block.b[c.from:c.to]
 }
 
-// Discard drops the first n bytes of Unread. Views of them remain valid until the next Fill, Packet, Payload or Release.
+// Discard drops the first n bytes of Unread. Slices of them remain valid until the next Fill, Packet, Payload or Release.
 func (c *Conn) Discard(n int) {
 	if n < 0 || n > c.to-c.from {
 		panic(fmt.Sprintf("stream: %d bytes discarded of %d", n, c.to-c.from))

@@ -2,7 +2,7 @@ package stream
 
 import "golang.org/x/sys/unix"
 
-// hungUp asks the system without waiting. POLLRDHUP shows the end of the stream even behind unread bytes.
+// hungUp asks the system without waiting. POLLRDHUP reports the end of the stream even if unread bytes precede it.
 func hungUp(fd uintptr) bool {
 	fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLRDHUP}}
 	n, err := unix.Poll(fds, 0)

@@ -4,7 +4,7 @@ package stream
 
 import "golang.org/x/sys/unix"
 
-// hungUp peeks at the next byte. It doesn't see an end behind unread bytes.
+// hungUp peeks at the next byte. It doesn't see the end of the stream if unread bytes precede it.
 func hungUp(fd uintptr) bool {
 	var one [1]byte
 	n, _, err := unix.Recvfrom(int(fd), one[:], unix.MSG_PEEK|unix.MSG_DONTWAIT)

@@ -39,7 +39,7 @@ func sockets(t testing.TB, network, address string) (near, far net.Conn) {
 	return near, far
 }
 
-// identity is a certificate that nobody trusts.
+// identity is a certificate that no client trusts.
 var identity = sync.OnceValues(func() (tls.Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -66,7 +66,7 @@ func encrypted(t testing.TB) (near, far net.Conn) {
 	return server, client
 }
 
-// connect returns a Conn and what its peer writes to; the peer's writes are awaited at the end of the test.
+// connect returns a Conn and the connection of its peer. The test waits at its end until the peer has written everything.
 func connect(t testing.TB, kind string) (*Conn, net.Conn) {
 	near, far := kinds[kind](t)
 	t.Cleanup(func() {

@@ -12,7 +12,7 @@ import (
 
 // StalledError means that the peer has not taken, or not sent, a single byte for as long as the connection waits for it.
 type StalledError struct {
-	Reading bool // the peer owes the rest of a packet or of a file; otherwise it does not read what is sent
+	Reading bool // Reading: the peer still has to send the rest of a packet or of a file. Otherwise the peer does not read what is sent.
 	Limit   time.Duration
 }
 
@@ -34,7 +34,7 @@ func (e *StalledError) Temporary() bool { return false }
 type Socket struct {
 	net.Conn
 	raw   syscall.RawConn
-	limit atomic.Int64 // of a wait without progress, in nanoseconds; 0 for none
+	limit atomic.Int64 // limit of a wait without progress, in nanoseconds; 0 for none
 
 	push    func(fd uintptr) bool // s.try, made once
 	pushing []byte                // remaining bytes to write
@@ -124,7 +124,7 @@ func (s *Socket) wait() {
 	_ = s.Conn.SetWriteDeadline(time.Now().Add(max(min(s.allowed()/8, checkEvery), time.Millisecond)))
 }
 
-// allowed returns the limit, also that of GiveUp.
+// allowed returns the time limit. GiveUp may have shortened it.
 func (s *Socket) allowed() time.Duration {
 	limit := time.Duration(s.limit.Load())
 	return max(limit, -limit)

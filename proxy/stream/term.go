@@ -10,7 +10,7 @@ import (
 var ErrOver = errors.New("the connection's term is over")
 
 // Term is a point in time until which received data counts. The zero value has no end. It is safe for concurrent use.
-type Term struct{ until atomic.Pointer[time.Time] } // on the monotonic clock; nil for no end
+type Term struct{ until atomic.Pointer[time.Time] } // on the monotonic clock; nil: no end
 
 // Extend moves the end to a later time. An earlier time changes nothing.
 func (t *Term) Extend(until time.Time) {

@@ -10,14 +10,14 @@ import (
 	"locus/router/stmt"
 )
 
-// Answers contains what is needed to answer a session's questions about itself and its server. That is the session's state, and facts of its
-// login and of the process.
+// Answers contains the values from which a session's questions about itself and its server are answered: the session's state,
+// and facts about its login and the process.
 type Answers struct {
 	*Evaluator
 	ID           uint32 // of the session
 	User         string
 	Host         string // of the client
-	Port         string // to which the client connected
+	Port         string // port to which the client connected
 	Version      string // the proxy's version, as clients see it
 	Hostname     string // of the machine
 	MaxStatement int    // the longest statement, in bytes
@@ -28,7 +28,7 @@ type Answers struct {
 	Processes    func() []Process
 	Virtual      Virtual         // nil if there are no tables of the schema locus
 	Ctx          context.Context // for reading those tables
-	FirstUnwell  bool            // the first shard's server is not healthy, and so is not asked what sessions do
+	FirstUnwell  bool            // the first shard's server is not healthy, so it is not asked about other sessions
 }
 
 // Timeouts contains the process's limits of waits for a client. 0 means that there is none. Then the shard's value is shown.

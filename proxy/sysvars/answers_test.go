@@ -54,7 +54,7 @@ func TestRewrite(t *testing.T) {
 		{text: "SET @a = @@port + CONNECTION_ID()", want: "SET @a = 3306 + 5"},
 		{text: "SELECT RELEASE_ALL_LOCKS() AS n", want: "SELECT (CAST(RELEASE_ALL_LOCKS() AS SIGNED) - 1) AS n"},
 		{text: "SELECT IS_USED_LOCK('x') AS n", want: "SELECT IF(TRUE, CASE IS_USED_LOCK('x') WHEN 31 THEN 5 ELSE IS_USED_LOCK('x') END, IS_USED_LOCK('x')) AS n"},
-		{text: "SELECT * FROM information_schema.session_variables", want: "SELECT * FROM information_schema.session_variables"}, // on MySQL the table is in another schema
+		{text: "SELECT * FROM information_schema.session_variables", want: "SELECT * FROM information_schema.session_variables"}, // MySQL has this table in another schema
 	} {
 		a := asked(&fakeShard{is: test.is})
 		st, l := parse(t, test.text)

@@ -70,7 +70,7 @@ func UnsafeCharset(name string) error {
 	return unknownCharset("character set %s: statements in it can't be read safely; use utf8mb4", name)
 }
 
-// utf8Charsets contains the character sets in which the bytes of a text are those of UTF-8. Owners are hashed in UTF-8.
+// utf8Charsets contains the character sets in which a text has the same bytes as in UTF-8. Owners are hashed in UTF-8.
 var utf8Charsets = map[string]bool{"utf8mb4": true, "utf8mb3": true, "utf8": true, "ascii": true, "binary": true}
 
 func takeNames(s *Set, v stmt.Variable) error {
@@ -130,7 +130,7 @@ func (s *Set) charsetLiteral(variable, literal string, byDefault bool) (string, 
 		return "", unknownCharset("Unknown character set: '%s': write its name", literal)
 	}
 	name := strings.ToLower(unquote(literal))
-	if variable == characterSetConnection && (wideCharsets[name] || literal == "NULL") { // no text is written in this set
+	if variable == characterSetConnection && (wideCharsets[name] || literal == "NULL") { // clients send no text in this character set
 		return literal, nil
 	}
 	return literal, clientCharset(name)

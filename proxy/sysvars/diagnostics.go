@@ -12,9 +12,9 @@ import (
 	"locus/router/stmt"
 )
 
-// Diagnostics contains what a client can ask about the previous statement.
+// Diagnostics contains the facts about the previous statement that a client can query.
 type Diagnostics struct {
-	Conditions []Condition // its warnings, errors and notes
+	Conditions []Condition // warnings, errors and notes of the statement
 	RowCount   int64       // ROW_COUNT()
 	FoundRows  uint64      // FOUND_ROWS()
 }
@@ -63,7 +63,7 @@ func (d *Diagnostics) Fail(e *mysql.MyError) {
 	d.Conditions = append(d.Conditions[:0], Condition{level: levelError, code: utoa(e.Code), message: e.Message, state: e.State})
 }
 
-// Warn adds a warning of the proxy. Its number is that of ER_UNKNOWN_ERROR, because no number fits better.
+// Warn adds a warning of the proxy. It has the number of ER_UNKNOWN_ERROR, because no number fits better.
 func (d *Diagnostics) Warn(message string) {
 	d.Conditions = append(d.Conditions, Condition{level: levelWarning, code: utoa(uint16(mysql.ER_UNKNOWN_ERROR)), message: "locus: " + message})
 }

@@ -16,7 +16,7 @@ import (
 func diagnosed(f *fakeShard) *Evaluator {
 	s := newState(f)
 	s.Keep(table([]string{"Note", "1051", "Unknown table"}, []string{"Error", "1644", "mine"}, []string{"Error", "1062", "Duplicate"}))
-	s.NoteState(0, 1051, "11111") // no error has that number
+	s.NoteState(0, 1051, "11111") // there is no error with this number
 	s.NoteState(0, 1644, "45678")
 	s.RowCount = 7
 	return s
@@ -32,7 +32,7 @@ func TestShowWarnings(t *testing.T) {
 		"SHOW COUNT(*) WARNINGS":   {{"3"}},
 		"SHOW COUNT(*) ERRORS":     {{"2"}},
 	} {
-		s := diagnosed(&fakeShard{}) // it does not answer questions about columns
+		s := diagnosed(&fakeShard{}) // this shard answers no queries for columns
 		columns, rows, err := s.ShowDiagnostics(shown(t, text))
 		if err != nil || !slices.EqualFunc(rows, want, slices.Equal) || s.RowCount != -1 || len(want) > 0 && len(columns) != len(want[0]) {
 			t.Errorf("%s: %v, %v", text, rows, err)
@@ -134,7 +134,7 @@ func TestUserVariables(t *testing.T) {
 	if _, err := s.UserText("l"); !errors.Is(err, errNotAsked) {
 		t.Errorf("a text whose letters are not UTF-8's was not asked for: %v", err)
 	}
-	rows.Rows[0][1] = nil // its HEX is too large
+	rows.Rows[0][1] = nil // the hexadecimal text is too large
 	if next, _ := WithUserVariables(backend.Default, names, rows); next != nil {
 		t.Error("a value without its bytes is taken")
 	}

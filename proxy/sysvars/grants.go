@@ -8,7 +8,7 @@ import (
 	"locus/proxy/backend"
 )
 
-// grantee matches the account in SHOW GRANTS. password matches what must not be shown.
+// grantee matches the account in SHOW GRANTS. password matches the part that must not be shown.
 var (
 	grantee  = regexp.MustCompile("( TO )(`[^`]*`@`[^`]*`|'[^']*'@'[^']*')")
 	password = regexp.MustCompile(` IDENTIFIED (?:BY|WITH|VIA) .*?('\*?[^']*'|USING '[^']*')`)

@@ -15,7 +15,7 @@ type Process struct {
 	Host    string
 	DB      *string
 	Command string
-	Time    int // in seconds in this state
+	Time    int // seconds in this state
 	State   string
 	Info    *string
 	// Thread is the server's ID of the session's connection to the first shard, or 0. That server knows what the current statement does or waits
@@ -33,7 +33,7 @@ func (a *Answers) processTable(threads string) string {
 		state, join = "ours.STATE", ""
 	}
 	list := a.Processes()
-	if a.Bounded { // not every user may see the statements of others
+	if a.Bounded { // a bounded user may not see the statements of others
 		list = slices.DeleteFunc(list, func(p Process) bool { return p.User != a.User })
 	}
 	slices.SortFunc(list, func(a, b Process) int { return int(a.ID) - int(b.ID) })

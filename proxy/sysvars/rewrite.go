@@ -50,7 +50,7 @@ func (a *Answers) replacement(st *stmt.Statement, l *stmt.Lexed, o stmt.Owned, w
 	}
 	switch {
 	case sql == "", st.Kind == stmt.Set:
-	case Tableless(st) && o.Name != "release_all_locks()" && !variables[strings.TrimPrefix(o.Name, "@@")].ours: // no function with effects, and no variable that shards lack
+	case Tableless(st) && o.Name != "release_all_locks()" && !variables[strings.TrimPrefix(o.Name, "@@")].ours: // the statement calls no function with effects, and uses no variable that shards lack
 		sql = typed(sql, o, written)
 	default:
 		sql = castNumber(sql)
@@ -90,7 +90,7 @@ type rewriting struct {
 	text, out []byte
 	from      int // the first byte of text that is not in out yet
 	replaced  []stmt.Owned
-	fields    []stmt.Unnamed // which end after the last replaced place
+	fields    []stmt.Unnamed // the fields that end after the last replaced place
 }
 
 // replace writes sql in the place of o. Places must come in the order of the text.
@@ -118,7 +118,7 @@ func Tableless(st *stmt.Statement) bool {
 // typed gives a value the type of the shard's own value.
 func typed(sql string, o stmt.Owned, asked string) string {
 	if strings.HasPrefix(o.Name, "@@") {
-		asked = o.Name // in any scope, because the shard may lack the one that was asked for
+		asked = o.Name // the global value, because the shard may lack the variable in the requested scope
 	}
 	signed := o.Name == "row_count()" || o.Name == "found_rows()"
 	if _, err := strconv.ParseUint(sql, 10, 64); err == nil && !signed {

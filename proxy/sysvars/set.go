@@ -16,7 +16,7 @@ type Set struct {
 	Characteristics []stmt.Characteristic // the characteristics that it sets for transactions
 
 	state       *Evaluator
-	before      *backend.Settings // of the session, before the SET
+	before      *backend.Settings // settings of the session before the SET
 	assigned    []string          // the names of the settings that it assigns
 	transaction Transaction
 	assignments []string // the assignments for which the shard may give a warning

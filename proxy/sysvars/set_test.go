@@ -244,7 +244,7 @@ func TestIncrementalVariables(t *testing.T) {
 func TestSetLearnsWhatItsValuesAssign(t *testing.T) {
 	s := newState(&fakeShard{})
 	next := s.Set(Transaction{})
-	s.Carry(s.Settings.With("@made", "1").With("@both", "1")) // by a function in an expression
+	s.Carry(s.Settings.With("@made", "1").With("@both", "1")) // as a function in an expression assigns them
 	next.Settings = next.Settings.With("@both", "2")
 	next.Finish()
 	if got := variablesOf(next.Settings); got != "@both=2 @made=1" {

@@ -13,7 +13,7 @@ import (
 // A connection that already has them is enough. It is safe for concurrent use. A nil SetWarnings remembers nothing.
 type SetWarnings struct {
 	mu    sync.Mutex
-	known map[string][]Condition // by text; the lists are immutable
+	known map[string][]Condition // by the text of the SET; the lists are immutable
 }
 
 // Limits of the cache.
@@ -50,7 +50,8 @@ func (s *Set) addAssignment(assignment string) { s.assignments = append(s.assign
 // Finish ends the assignments of a SET.
 func (s *Set) Finish() { s.mergeComputed(s.before, s.state.Settings) }
 
-// Apply runs on the shard what a SET changes, and adds its warnings to the conditions. They come from known if the same SET ran before.
+// Apply runs the changes of a SET on the shard, and adds its warnings to the conditions. The warnings come from known if the
+// same SET ran before.
 func (e *Evaluator) Apply(next *Set, known *SetWarnings) error {
 	err := e.tryOut(next, known)
 	if err == nil && next.mode {
@@ -97,7 +98,7 @@ func Wide(settings *backend.Settings) bool {
 // with other settings would also get the warnings of those.
 func (e *Evaluator) runAssignments(text string, next *Set, known *SetWarnings) error {
 	key := text
-	for _, name := range [...]string{"sql_notes", "max_error_count"} { // they change which warnings are given
+	for _, name := range [...]string{"sql_notes", "max_error_count"} { // these variables determine which warnings a server returns
 		literal, _ := e.Settings.Lookup(name)
 		key += ";" + literal
 	}

@@ -5,9 +5,10 @@ import (
 	"locus/proxy/wire"
 )
 
-// Shard is the shard that is asked about what the proxy doesn't know. It is the first shard.
+// Shard is the shard that answers questions to which the proxy doesn't know the answer. It is the first shard.
 type Shard interface {
-	// On calls f with a connection that has the settings. On it, f sees what the session's transaction has done on the shard.
+	// On calls f with a connection that has the settings. On this connection, f sees the effects of the session's transaction
+	// on the shard.
 	On(settings *backend.Settings, f func(Conn) error) error
 	// Compute runs a query of which the client has written a part. The session keeps the state that it leaves on the connection. The session's
 	// settings may have changed afterwards, because functions can assign user variables.

@@ -99,7 +99,7 @@ func (a *Answers) Patched(show *stmt.Shown) (columns []wire.Column, list [][]str
 		return nil, nil, false, nil
 	}
 	leaves := backend.Nothing
-	if strings.Contains(show.Clause, "(") { // it may call any function
+	if strings.Contains(show.Clause, "(") { // the clause may call any function
 		leaves = backend.State
 	}
 	rows, err := a.ask("SHOW "+scopeOf(show)+" "+show.What+" "+show.Clause, leaves)

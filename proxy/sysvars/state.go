@@ -24,8 +24,8 @@ func (s *State) Reset(v Values) {
 	s.Values, s.Diagnostics, s.reported, s.Commands = v, Diagnostics{}, "", Counters{}
 }
 
-// Evaluator asks a shard what the state of a session doesn't contain: the values of expressions, and whether a server accepts
-// settings.
+// Evaluator queries a shard for facts that the state of a session doesn't contain: the values of expressions, and whether a
+// server accepts settings.
 type Evaluator struct {
 	*State
 	shard Shard

@@ -23,7 +23,7 @@ const (
 	ReadOnly
 	// Ignored variables concern the connection to the client, which is the proxy's. The session records the value, and uses only the timeouts.
 	Ignored
-	// Forbidden variables would change what other sessions see, or make IDs and routes that are not the cluster's.
+	// Forbidden variables would affect other sessions, or cause IDs and routes that differ from the cluster's.
 	Forbidden
 	// EqualOnly variables can only be set to the value that the shards have.
 	EqualOnly

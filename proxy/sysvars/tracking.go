@@ -10,12 +10,12 @@ import (
 	"locus/router/stmt"
 )
 
-// Tracking contains the changes of a session that its client must be notified of. For a client with CLIENT_SESSION_TRACK, the next OK contains
-// what its statement changed. The variables session_track_… select the changes. They are also set on the shards, so that their values can be read
-// and wrong ones are refused.
+// Tracking contains the changes of a session's state about which its client must be notified. For a client with
+// CLIENT_SESSION_TRACK, the next OK contains the changes that its statement made. The variables session_track_… select the
+// changes. They are also set on the shards, so that their values can be read and wrong ones are refused.
 type Tracking struct {
 	Tracks   bool   // the client has CLIENT_SESSION_TRACK
-	changes  []byte // for the next OK, as wire.NextChange reads them
+	changes  []byte // for the next OK, in the form that wire.NextChange reads
 	reported string // the transaction state that was last reported; empty if none was
 }
 

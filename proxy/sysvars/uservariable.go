@@ -128,7 +128,8 @@ func (s *Set) assignUser(v stmt.Variable) (err error) {
 	return err
 }
 
-// asExpression returns a value as SQL if the shard must compute it. It returns "" for a constant whose character set is that of SET NAMES.
+// asExpression returns a value as SQL if the shard must compute it. It returns "" for a constant in the character set of SET
+// NAMES.
 func (s *Set) asExpression(v stmt.Variable) string {
 	_, charset := s.state.Settings.Lookup(characterSetConnection)
 	_, collation := s.state.Settings.Lookup(collationConnection)
@@ -148,7 +149,8 @@ func (v *Values) UserVariable(name string) string {
 	return Uncollated(literal)
 }
 
-// UserValue returns the value of a user variable. It is unknown for a text in a character set whose bytes are not those of UTF-8.
+// UserValue returns the value of a user variable. The value is unknown if it is a text in a character set with other bytes
+// than UTF-8.
 func (v *Values) UserValue(name string) stmt.Value {
 	lexed := &stmt.Lexed{}
 	lexed.Lex([]byte("INSERT INTO t VALUES ("+v.UserVariable(name)+")"), v.Mode)
@@ -177,7 +179,7 @@ func (e *Evaluator) UserText(name string) (string, error) {
 	return LiteralText(literal, "@"+name)
 }
 
-// notUTF8 reports whether a constant is a text in a character set whose bytes are not those of UTF-8.
+// notUTF8 reports whether a constant is a text in a character set with other bytes than UTF-8.
 func notUTF8(literal string) bool {
 	charset, _, introduced := strings.Cut(strings.TrimPrefix(literal, "_"), " ")
 	if !strings.HasPrefix(literal, "_") {

@@ -15,7 +15,7 @@ import (
 	"locus/router/stmt"
 )
 
-// Values contains the session's values of what SET can assign. A SET makes new Values and replaces the old ones.
+// Values contains the session's values of everything that SET can assign. A SET makes new Values and replaces the old ones.
 type Values struct {
 	Settings   *backend.Settings // set on every connection that serves the session
 	Mode       stmt.Mode         // how texts are parsed
@@ -129,7 +129,7 @@ func WithTime(settings *backend.Settings, t time.Time) *backend.Settings {
 	return settings.With("timestamp", fmt.Sprintf("%d.%06d", t.Unix(), t.Nanosecond()/1000))
 }
 
-// TimeZone returns the session's time zone in capitals, or "" if it is that of a shard.
+// TimeZone returns the session's time zone in capitals, or "" if the session uses a shard's.
 func (v *Values) TimeZone() string {
 	literal, _ := v.Settings.Lookup("time_zone")
 	zone := strings.ToUpper(unquote(literal))

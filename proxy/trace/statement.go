@@ -22,7 +22,7 @@ type Statement struct {
 	current int // innermost open part that can contain others; -1 for none
 }
 
-// Known contains what is known of a statement from its text and session.
+// Known contains the facts about a statement that its text and session determine.
 type Known struct {
 	Flavor    flavor.Flavor
 	Hash      string // hash of its digest

@@ -33,7 +33,7 @@ type Steps struct {
 	Finish func(Verdict) bool
 	// Forget marks the decision for removal.
 	Forget func()
-	// Leave hands over to recovery what Finish could not finish.
+	// Leave hands unfinished work of Finish over to recovery.
 	Leave func()
 	// Stop is called at named points, so that tests can end the process there.
 	Stop func(point string)

@@ -130,7 +130,8 @@ func (c *Coordinator) Forget(n Name) {
 	}
 }
 
-// Run recovers and cleans up until ctx ends. Then it removes what it can of this process's decisions.
+// Run recovers transactions and removes old decisions until ctx ends. Then it removes as many of this process's decisions as
+// it can.
 func (c *Coordinator) Run(ctx context.Context) error {
 	forgetting, scanning := time.NewTicker(forgetEvery), time.NewTicker(c.every)
 	defer forgetting.Stop()

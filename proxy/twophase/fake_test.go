@@ -15,8 +15,8 @@ import (
 	"locus/router"
 )
 
-// fakeServers are shards in memory with what the protocol uses: the prepared branches, the committed parts of
-// transactions, the table of decisions.
+// fakeServers are shards in memory with the state that the protocol uses: the prepared branches, the committed parts of
+// transactions, and the table of decisions.
 type fakeServers struct {
 	shards map[router.ShardName]*fakeServer
 }

@@ -40,7 +40,7 @@ func recoverer(servers Servers) *Coordinator {
 	return c
 }
 
-// look is like Coordinator.scan, but asks one shard after the other.
+// look does the same as Coordinator.scan, but queries one shard after the other.
 func (c *Coordinator) look() { c.forgetOld(context.Background(), c.lookOnly()) }
 
 // lookOnly removes no decisions.
@@ -67,7 +67,7 @@ type owner struct {
 	told     bool // the client has received the verdict
 }
 
-// crash ends the process: connections end, and with them what isn't prepared.
+// crash ends the process. Its connections end, and its unprepared work is lost with them.
 func (o *owner) crash() {
 	o.servers.shards["home"].reserved = ""
 	runtime.Goexit()
@@ -136,7 +136,7 @@ func (o *owner) settle() Verdict {
 	return v
 }
 
-// finish may lose the connection of a branch. Then it is unknown whether the server did what it was asked.
+// finish may lose the connection of a branch. Then it is unknown whether the server has executed the request.
 func (o *owner) finish(v Verdict) bool {
 	o.servers.shards["home"].reserved = ""
 	if v == Unknown {

@@ -132,7 +132,7 @@ func (c *Coordinator) orphans(found findings, left map[string]bool) []branch {
 	}
 	for b, first := range c.seen {
 		if !found.listed[b.shard] {
-			still[b] = first // its end is not known
+			still[b] = first // it is not known how this branch ends
 		}
 	}
 	c.seen = still
@@ -163,8 +163,8 @@ func (c *Coordinator) recover(ctx context.Context, orphans []branch) {
 	c.Counts.InDoubt.Store(remaining)
 }
 
-// endCrashed ends those of a shard's branches whose state after a crash differs from the server's log. It
-// reports whether the other branches may be ended.
+// endCrashed ends the branches of a shard whose state after a crash differs from the server's log. It reports whether the
+// other branches may be ended.
 func (c *Coordinator) endCrashed(ctx context.Context, shard router.ShardName, names []Name, judge *judge) bool {
 	if c.crashed == nil {
 		return true

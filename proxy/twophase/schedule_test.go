@@ -56,7 +56,7 @@ func (a *actor) hear(format string, args ...any) {
 	a.told = append(a.told, fmt.Sprintf(format, args...))
 }
 
-// choices lists what can happen next: an actor, and the way that its step goes.
+// choices lists the possible next steps: an actor, and the outcome of its step.
 func (s *schedule) choices() (list []choice) {
 	for i, a := range s.actors {
 		if !a.ended {

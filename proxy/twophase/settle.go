@@ -48,7 +48,7 @@ func settle(ctx context.Context, servers Servers, n Name) (Verdict, error) {
 	return Unknown, fmt.Errorf("the decision on shard %s keeps changing", n.Home)
 }
 
-// frozen reports whether the error is about a server that no longer answers.
+// frozen reports whether the error is about an unresponsive server.
 func frozen(err error) bool {
 	var of interface{ Frozen() bool }
 	return errors.As(err, &of) && of.Frozen()

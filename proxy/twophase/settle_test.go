@@ -26,7 +26,8 @@ type frozenError struct{ error }
 
 func (frozenError) Frozen() bool { return true }
 
-// A request to a server that doesn't answer is repeated until the time limit. A request to a frozen server is not repeated.
+// A request to a server that doesn't answer is repeated until the time limit. A request to a server that counts as frozen is
+// not repeated.
 func TestAnOutcomeIsNotInsistedOnWhereTheServerIsFrozen(t *testing.T) {
 	for name, c := range map[string]struct {
 		err  error

@@ -77,8 +77,8 @@ func (t *transaction) pin(c stmt.Characteristic) {
 	t.scope = scope
 }
 
-// with returns a SET TRANSACTION statement with a characteristic added or replaced. Such a statement has an isolation level, an access mode, or
-// both.
+// with returns a SET TRANSACTION statement with a characteristic added or replaced. Such a statement has an isolation level,
+// an access mode, or both.
 func with(have string, c stmt.Characteristic) string {
 	text := beginsNext + c.Clause
 	if rest := without(have, c.What); rest != "" {

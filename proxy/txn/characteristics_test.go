@@ -146,8 +146,8 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-// The access mode is that of the next transaction before it begins, that of BEGIN, or that of the session, which may change during the
-// transaction.
+// The access mode comes from SET TRANSACTION for the next transaction, from BEGIN, or from the session. The session's mode may
+// change during the transaction.
 func TestAccess(t *testing.T) {
 	s := newStand(t, XA)
 	is := func(what string, want stmt.Access) {
@@ -173,13 +173,13 @@ func TestAccess(t *testing.T) {
 	is("said at its beginning", stmt.ReadWrite)
 	s.RollBack()
 	begin(t, s)
-	s.Characterize("", stmt.Characteristic{What: "read_only", Clause: "READ ONLY"}) // which the session's transactions had so far
+	s.Characterize("", stmt.Characteristic{What: "read_only", Clause: "READ ONLY"}) // the mode that the session's transactions had so far
 	is("the session's are others now", stmt.ReadOnly)
 	s.RollBack()
 	is("the next one is as the session's", stmt.AnyAccess)
 }
 
-// Under LOCK TABLES one server has begun a transaction, and another one was not sent BEGIN.
+// Under LOCK TABLES one server has begun a transaction, and another one did not get a BEGIN.
 func TestBegunUnderLocks(t *testing.T) {
 	s := newStand(t, XA)
 	s.client.Values.Autocommit = false

@@ -272,7 +272,7 @@ func TestRefusedToPrepare(t *testing.T) {
 func TestRollbackThatFails(t *testing.T) {
 	s := spanned(t, "s0", "s1")
 	s.shards["s0"].Next(fakeshard.Reply{Prefix: "ROLLBACK", Cut: fakeshard.Before})
-	s.shards["s1"].Next(fakeshard.Reply{Prefix: "XA END", Code: 1399}) // for example because it is already rolled back
+	s.shards["s1"].Next(fakeshard.Reply{Prefix: "XA END", Code: 1399}) // for example because the branch is already rolled back
 	s.shards["s2"].Next(fakeshard.Reply{Prefix: "XA END", Cut: fakeshard.Before})
 	s.RollBack()
 	s.is(false)

@@ -264,7 +264,7 @@ func (c *Connections) borrowReplica(shard router.ShardName, m Mode, settings *ba
 	}
 	conn, err := c.borrowFrom(pool, Soon, settings)
 	if err != nil {
-		return branch{}, false // after an interruption the primary's pool doesn't lend either
+		return branch{}, false // after an interruption the primary's pool lends nothing either
 	}
 	b := branch{Shard: shard, Pool: pool, Conn: conn}
 	if at >= 0 && !c.waitForPosition(b, &c.positions[at]) {
@@ -293,7 +293,7 @@ func (c *Connections) borrowFrom(pool *backend.Pool, m Mode, settings *backend.S
 		return nil, err
 	}
 	c.observer.Waited(conn.Waited())
-	if err := c.Await(pool, conn); err != nil { // an interruption would not end what is sent now
+	if err := c.Await(pool, conn); err != nil { // an interruption would not end the statement that is sent now
 		pool.Return(conn)
 		return nil, err
 	}

@@ -20,7 +20,7 @@ type Cursor struct {
 type cursorConn struct {
 	branch
 	open []*Cursor
-	own  bool // it belongs to no transaction
+	own  bool // the connection belongs to no transaction
 }
 
 // Open records that the shard has opened the requested cursor. From then on no other execution may use the statement.
@@ -52,7 +52,7 @@ func (o *Cursor) Close() {
 	}
 	h := o.on
 	o.on = nil
-	_ = h.Conn.Unprepare(o.There) // a connection that this breaks is not lent again
+	_ = h.Conn.Unprepare(o.There) // if this breaks the connection, it is not lent again
 	h.open = slices.DeleteFunc(h.open, func(other *Cursor) bool { return other == o })
 	if len(h.open) > 0 {
 		return
@@ -72,7 +72,7 @@ func (o *Cursor) Lost() {
 	c.loseCursors(h.Conn)
 	if slices.ContainsFunc(c.branches, func(b branch) bool { return b.Conn == h.Conn }) {
 		c.loseTransaction(h.Shard)
-	} else { // it is kept for the cursor, or reserved
+	} else { // the connection is kept for the cursor, or reserved
 		c.discard(h.branch)
 	}
 }

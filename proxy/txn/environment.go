@@ -11,7 +11,7 @@ import (
 	"locus/router"
 )
 
-// Spanning determines what happens when a transaction uses a second shard.
+// Spanning determines how a transaction may use a second shard.
 type Spanning uint8
 
 const (
@@ -66,8 +66,8 @@ type Interrupts interface {
 	Unwanted() error
 	// Waits returns a context that ends when the current command is cancelled.
 	Waits() context.Context
-	// Await registers a connection, so that an interruption ends what runs on it. If it returns an error, which is that of Unwanted, the
-	// connection was not registered.
+	// Await registers a connection, so that an interruption ends the statement on it. If it returns an error, which is the
+	// error of Unwanted, the connection was not registered.
 	Await(*backend.Pool, *backend.Conn) error
 	// Remove unregisters a connection. It reports whether a kill may still hit the statement that runs on it next.
 	Remove(*backend.Conn) (killed bool)

@@ -26,7 +26,8 @@ func sent(shard *fakeshard.Server) []string {
 	return taken
 }
 
-// stand contains a session's connections to three shards. When the test ends, each pool must have got all connections back.
+// stand contains a session's connections to three shards. When the test ends, all connections must have been returned to their
+// pools.
 type stand struct {
 	t testing.TB
 	*Connections

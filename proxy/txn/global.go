@@ -2,7 +2,8 @@ package txn
 
 import "locus/proxy/wire"
 
-// XA records the phase of a client's own XA transaction after a statement. verb is the statement's, and status is that of its answer.
+// XA records the phase of a client's own XA transaction after a statement. verb is the verb of the statement, and status is
+// the status of its answer.
 func (l Lease) XA(verb string, status uint16) {
 	c := l.of
 	switch verb {

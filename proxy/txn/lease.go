@@ -117,7 +117,7 @@ func (l Lease) Lost() {
 	c := l.of
 	switch {
 	case c.reading && l.joined:
-		_ = l.Conn.Lost(true, ErrUnread) // it ends with the others
+		_ = l.Conn.Lost(true, ErrUnread) // the branch ends with the other branches
 	case l.left():
 	case l.Branch():
 		c.loseTransaction(l.Shard)
@@ -168,7 +168,8 @@ func (c *Connections) removeEnded(l Lease) {
 	case len(c.branches) == 0:
 		c.end()
 	case c.Spanning == XA:
-		// It is not known whether the statement committed there, and so not what must happen to the other branches. See [stmt.MayEnd].
+		// It is not known whether the statement committed there, so it is not known whether the other branches must be
+		// committed or rolled back. See [stmt.MayEnd].
 		c.Log.Error("a statement ended a transaction of several shards on one of them", "session", c.id, "shard", string(l.Shard))
 		c.RollBack()
 		c.lost = true

@@ -235,7 +235,7 @@ func TestAStatementEndsTheTransaction(t *testing.T) {
 	if s.Lost() {
 		t.Error("nothing was lost")
 	}
-	// If it ended on one of several shards, it is unknown what must happen to the others.
+	// If it ended on one of several shards, it is unknown whether the other branches must be committed.
 	begin(t, s)
 	s.must("s0", "UPDATE a", Writes)
 	s.must("s1", "UPDATE a", Writes)
@@ -261,7 +261,7 @@ func TestRelease(t *testing.T) {
 	}
 	l.Opened()
 	l.Release()
-	s.is(true, "s0") // its server has a transaction open
+	s.is(true, "s0") // the server of s0 has a transaction open
 	s.acquire("s0", Writes).Release()
 	s.is(true, "s0")
 	s.acquire("s1", Outside).Release()

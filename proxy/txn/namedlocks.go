@@ -10,7 +10,7 @@ import (
 // NamedLocks describes how a statement uses GET_LOCK() and related functions.
 type NamedLocks struct {
 	Names       []string // the names that it locks or releases
-	Unnamed     bool     // it uses other names too, which are not known
+	Unnamed     bool     // the statement also uses other names, which are not known
 	ReleasesAll bool
 }
 
@@ -22,7 +22,7 @@ func (l Lease) KeepLocks(n NamedLocks) {
 		if c.reserved != nil {
 			c.reserved.unnamed = false
 		}
-		_ = l.Conn.Remark(c.ctx) // a connection that this breaks is not lent again
+		_ = l.Conn.Remark(c.ctx) // if this breaks the connection, it is not lent again
 	}
 	var names []string
 	if c.reserved != nil {

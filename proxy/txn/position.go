@@ -16,8 +16,8 @@ import (
 type position struct {
 	shard router.ShardName
 	gtids string
-	// there is a connection to a server that has reached the position, or nil. Other connections don't count. They may lead to another server, or
-	// to a restarted one, which may have lost data.
+	// there is a connection to a server that has reached the position, or nil. Other connections don't count: they may lead to
+	// another server, or to a restarted server that may have lost data.
 	there *backend.Conn
 }
 

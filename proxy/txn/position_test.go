@@ -29,7 +29,7 @@ func TestOwnWritesAreSeen(t *testing.T) {
 		flavor      flavor.Flavor
 		asks, waits string
 		at          string // in the primary's answer
-		as          string // in the question to the replica
+		as          string // the position in the question to the replica
 	}{
 		{flavor.MySQL, asksMySQL, waitsMySQL, "3e11fa47-71ca-11e1-9e33-c80aa9429562:1-5,\n4e11fa47-71ca-11e1-9e33-c80aa9429562:1", "3e11fa47-71ca-11e1-9e33-c80aa9429562:1-5,4e11fa47-71ca-11e1-9e33-c80aa9429562:1"},
 		{flavor.MariaDB, asksMariaDB, waitsMariaDB, "0-1-5,1-2-7", "0-1-5,1-2-7"},

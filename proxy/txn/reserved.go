@@ -89,7 +89,8 @@ func (c *Connections) Reserved(reason Reason) bool {
 // ReservesAny reports whether any connection is reserved.
 func (c *Connections) ReservesAny() bool { return c.reserved != nil }
 
-// KeepsAny reports whether the session keeps a connection between statements, in addition to those of its transaction.
+// KeepsAny reports whether the session keeps a connection between statements, in addition to the connections of its
+// transaction.
 func (c *Connections) KeepsAny() bool { return c.reserved != nil || len(c.cursors) > 0 }
 
 // ReservedWords returns the reasons of all reserved connections, for the process list. It returns "" if there are none.

@@ -41,7 +41,7 @@ func TestSavepointsAreSetOnWhoJoins(t *testing.T) {
 
 func TestSavepointsThatAreNotThere(t *testing.T) {
 	s := newStand(t, XA)
-	s.mark("savepoint", "a") // it ended with its own statement
+	s.mark("savepoint", "a") // the savepoint ended with its own statement
 	for _, verb := range []string{"rollback", "release"} {
 		says(t, s.Savepoint(mark(verb, "a")), erSavepoint, "SAVEPOINT a does not exist")
 	}
@@ -222,7 +222,7 @@ func TestReading(t *testing.T) {
 			if got := sent(s.shards["s0"]); name == "done" && strings.Join(got, "; ") != "SET TRANSACTION READ WRITE; START TRANSACTION READ ONLY; SELECT a; ROLLBACK" {
 				t.Errorf("%q", got)
 			}
-			s.ended(twophase.RolledBack, 0, 0) // it is not the client's transaction
+			s.ended(twophase.RolledBack, 0, 0) // the transaction is not the client's
 		})
 	}
 }

@@ -22,7 +22,8 @@ type committing struct {
 	branches []branch // all but home, in the order of their shards' names
 }
 
-// commitTwoPhase commits what at least two shards have written. When it returns, the connection of each branch was given back or closed.
+// commitTwoPhase commits a transaction in which at least two shards have written. When it returns, the connection of each
+// branch was returned or closed.
 func (c *Connections) commitTwoPhase(home branch, writers []branch) error {
 	p := &committing{of: c, name: c.name, home: home}
 	for _, b := range writers {

@@ -16,7 +16,7 @@ func WithoutAttributes(payload []byte) ([]byte, error) {
 	if count > 0 {
 		nulls := c.take(bitmapSize(count))
 		if bound := c.u8(); bound == 0 {
-			c.fail() // no types were sent before that could apply
+			c.fail() // the client has sent no types before that could apply
 		}
 		c.skipAttributes(count, nulls)
 	}

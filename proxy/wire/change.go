@@ -8,7 +8,7 @@ type Change struct {
 	Data []byte // encoded as Kind requires
 }
 
-// NextChange reads the first change of an OK packet's Changes and returns what follows it.
+// NextChange reads the first change of an OK packet's Changes and returns the bytes after it.
 func NextChange(changes []byte) (change Change, rest []byte, err error) {
 	c := cursor{b: changes}
 	change = Change{Kind: c.u8(), Data: c.lenBytes()}

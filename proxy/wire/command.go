@@ -7,7 +7,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 )
 
-// CommandName returns a command's name as MySQL's manual spells it, for logs, metrics and errors.
+// CommandName returns a command's name as MySQL's manual writes it, for logs, metrics and errors.
 func CommandName(command byte) string {
 	if int(command) < len(commandNames) && commandNames[command] != "" {
 		return commandNames[command]

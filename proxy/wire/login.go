@@ -8,7 +8,7 @@ import (
 
 // Login is a client's answer to the greeting, or a COM_CHANGE_USER. All slices are views.
 type Login struct {
-	Capabilities uint32 // as the client claims them, not limited to those offered
+	Capabilities uint32 // the client's capabilities, which may include some that the server has not offered
 	Extended     uint32 // MariaDB's own, from a client without CLIENT_LONG_PASSWORD; not in COM_CHANGE_USER
 	MaxPacket    uint32 // bytes; not in COM_CHANGE_USER
 	Collation    uint16
@@ -52,7 +52,8 @@ func ParseLogin(payload []byte) (Login, error) {
 	return l, c.err("handshake response")
 }
 
-// ParseChangeUser reads COM_CHANGE_USER. payload includes the command. capabilities are those of the client's login.
+// ParseChangeUser reads COM_CHANGE_USER. payload includes the command. capabilities are the capabilities of the client's
+// login.
 func ParseChangeUser(payload []byte, capabilities uint32) (Login, error) {
 	c := cursor{b: payload}
 	c.u8()

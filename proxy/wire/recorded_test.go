@@ -74,7 +74,8 @@ func parseRecordings(t testing.TB, file string) (all []recorded) {
 	return all
 }
 
-// scanAll shows s the bytes in windows of growing length, as a buffer does, and returns what was passed on and the states in between.
+// scanAll passes the bytes to s in windows of growing length, as a buffer does. It returns the bytes that were passed on and
+// the states in between.
 func scanAll(s *Scanner, b []byte, chunk func() int) (passed int, states []string, err error) {
 	shown := 0
 	for {

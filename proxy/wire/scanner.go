@@ -158,7 +158,7 @@ func (s *Scanner) endsRows(first byte, length int) bool {
 	return false
 }
 
-// passOver starts to pass a row packet on unread.
+// passOver begins to pass a row packet on unread.
 func (s *Scanner) passOver(n, length int, seq byte) int {
 	if !s.long {
 		s.found.rows++
@@ -182,15 +182,15 @@ type sequence struct {
 func (q *sequence) follows(seq byte) bool { return !q.begun || seq == q.next }
 func (q *sequence) saw(seq byte)          { q.next, q.begun = seq+1, true }
 
-// LastPacket returns the length in bytes of the packet at which Scan stopped, header included. It is whole and stands at the end of
-// the consumed bytes. So a caller can hold it back and replace it.
+// LastPacket returns the length in bytes of the packet at which Scan stopped, header included. The packet is complete, and is
+// the last of the consumed bytes. So a caller can hold it back and replace it.
 func (s *Scanner) LastPacket() int { return s.last }
 
 // NextSeq returns the sequence number of the response's next packet.
 func (s *Scanner) NextSeq() byte { return s.numbers.next }
 
-// Status returns the status flags of the last OK or EOF packet, or 0 if there was none. An ERR packet has no flags, so it doesn't
-// show what became of a transaction.
+// Status returns the status flags of the last OK or EOF packet, or 0 if there was none. An ERR packet has no flags, so after
+// it the state of the transaction is unknown.
 func (s *Scanner) Status() uint16 { return s.found.status }
 
 // Warnings returns the warning count of the last OK or EOF packet.

@@ -203,6 +203,6 @@ func (s *Scanner) readOK(payload []byte) error {
 	return err
 }
 
-// OutParams reports whether the result that just ended holds a procedure's OUT parameters. Only the EOF before its rows is sure to
-// say so. The one after them may not.
+// OutParams reports whether the result that just ended holds a procedure's OUT parameters. Only the EOF before the rows
+// reliably has this flag, not the EOF after them.
 func (s *Scanner) OutParams() bool { return s.outParams }

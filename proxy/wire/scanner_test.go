@@ -122,7 +122,7 @@ func TestScannerWhateverTheChunks(t *testing.T) {
 	})
 }
 
-// relay plays the part of a connection: it shows the Scanner a growing window and takes from it what belongs to the response.
+// relay acts as a connection. It passes the Scanner a growing window and takes the bytes that belong to the response.
 func relay(t *rapid.T, s *Scanner, b []byte, longest, want int) (got []string) {
 	passed, shown := 0, 0
 	for {
@@ -168,7 +168,7 @@ func resultSetAround(rows ...[]byte) []byte {
 	return b
 }
 
-// The second packet of a long row may have any content, also that of an EOF or an ERR packet.
+// The second packet of a long row may have any content, even the content of an EOF or an ERR packet.
 func TestScannerPassesOverLongRows(t *testing.T) {
 	for _, length := range []int{MaxPayload - 1, MaxPayload, MaxPayload + 1, MaxPayload + eofSize, 2 * MaxPayload} {
 		for _, filler := range []byte{0x00, 0xfe, 0xff} {

@@ -94,7 +94,7 @@ func (w Wide) order() interface {
 	return binary.BigEndian
 }
 
-// Encode encodes a text in UTF-8. As servers do, it replaces what the character set lacks by question marks.
+// Encode encodes a text in UTF-8. Like servers, it writes question marks for characters that the character set lacks.
 func (w Wide) Encode(text []byte) []byte {
 	if w == NotWide || text == nil {
 		return text

@@ -88,7 +88,7 @@ func TestHottestRefuses(t *testing.T) {
 	}
 }
 
-// Wide genes are taken by what they have a weight for in common.
+// Genes of 23 bits are chosen as ranges with a common prefix, such as the prefix of the heavy genes here.
 func TestWideGenes(t *testing.T) {
 	weight := func(g gene.Gene) float64 {
 		if g>>7 == 0x1234 {

@@ -30,7 +30,7 @@ func Rebalance(m *router.Map, shards []router.ShardName, weight Weight, toleranc
 		}
 		chosen := b.choose(from, to)
 		if chosen == nil {
-			b.stuck[from] = true // its genes can't be divided usefully
+			b.stuck[from] = true // the shard's genes can't be divided in a useful way
 			continue
 		}
 		moves = b.move(moves, from, to, chosen)

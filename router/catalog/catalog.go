@@ -24,8 +24,8 @@ type Catalog struct {
 	Shards     []router.ShardName
 	makesGenes bool
 	closed     *names // nil: the other objects of the shards are unknown
-	// lookups are the look-up indexes of a table. unindexed are the tables with an index that has to be kept and doesn't fit, and unfitLookups all
-	// indexes that don't fit.
+	// lookups are the look-up indexes of a table. unindexed are the tables with an index that must be maintained and doesn't
+	// fit. unfitLookups are all indexes that don't fit.
 	lookups      map[TableName][]Lookup
 	unindexed    map[TableName]*UnindexedError
 	unfitLookups []*UnindexedError

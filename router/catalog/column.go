@@ -75,7 +75,7 @@ func (c *Column) SQLType() string {
 	return t
 }
 
-// Spelled returns SQLType and the collation, which also decides which values are equal.
+// Spelled returns SQLType and the collation, which also determines which values are equal.
 func (c *Column) Spelled() string {
 	if c.Collation == "" {
 		return c.SQLType()
@@ -141,7 +141,7 @@ const (
 	Constant Origin = iota
 	// Clock: the value depends on the statement's time alone.
 	Clock
-	// Anew: each server makes its own value, by UUID(), RAND(), CONNECTION_ID() and the like.
+	// Anew: each server generates its own value, by UUID(), RAND(), CONNECTION_ID() or the like.
 	Anew
 )
 

@@ -102,7 +102,7 @@ type Hiding uint8
 const (
 	// InClear: nowhere, since the IDs have no key version.
 	InClear Hiding = iota
-	// Beside: in the order number. The ID contains the key version, and its sequence unencrypted.
+	// Beside: in the order number. The ID contains the key version and the unencrypted sequence.
 	Beside
 	// InPlace: in the ID itself.
 	InPlace

@@ -107,8 +107,8 @@ func (c *Column) Indexable(v stmt.Value) (stmt.Value, error) {
 	return stmt.Value{Kind: stmt.String, Text: text}, nil
 }
 
-// Sought returns a value that the column is compared with, as a look-up index uses it. ok is false if the servers may compare it as another
-// type than the column's.
+// Sought returns a value that a statement compares with the column, in the form that a look-up index uses. ok is false if the
+// servers may compare it as another type than the column's.
 func (c *Column) Sought(v stmt.Value) (sought stmt.Value, ok bool) {
 	switch {
 	case c.IsInteger() && (v.Kind == stmt.Int || v.Kind == stmt.Uint):
@@ -154,8 +154,8 @@ var printable = func() []byte {
 	return all
 }()
 
-// WeightsQuery returns the query for the weights of a text of the column, and for those of the printable ASCII characters. Its answer is read
-// by [Column.NormalByWeights].
+// WeightsQuery returns the query for the weights of a text of the column, and for the weights of the printable ASCII
+// characters. [Column.NormalByWeights] reads its answer.
 func (c *Column) WeightsQuery(text []byte) string {
 	weights := func(text []byte) string {
 		return fmt.Sprintf("HEX(WEIGHT_STRING(CONVERT(_utf8mb4 x'%x' USING %s) COLLATE %s))", text, c.Charset, c.Collation)

@@ -11,7 +11,7 @@ import (
 // ForeignKey is a foreign key of a table on one shard's server. The server enforces it, and cascades changes of one table's rows to another's, with
 // the rows of that shard alone.
 type ForeignKey struct {
-	TableName  // whose rows have the reference
+	TableName  // the table whose rows have the reference
 	Name       string
 	Columns    []string
 	References TableName

@@ -11,8 +11,8 @@ import (
 // GeneDigits returns how many hexadecimal digits a gene of that width has in a text.
 func GeneDigits(w gene.Width) int { return (int(w) + 3) / 4 }
 
-// ofGeneText returns the gene that a text shows. The result is Anywhere for a text that shows none, since other rows than those
-// of proxies may be equal to it.
+// ofGeneText returns the gene that a text contains. If a text contains none, the result is Anywhere, because rows that no
+// proxy wrote may be equal to it.
 func (k *Key) ofGeneText(v stmt.Value) (gene.Gene, Match) {
 	if v.Kind != stmt.String && (v.Kind != stmt.Bytes || !k.Column.IsBinary()) {
 		return 0, Anywhere

@@ -8,7 +8,7 @@ import (
 
 // Obstacle is a reason why rows of sharded tables can't be moved between shards.
 type Obstacle struct {
-	Table        TableName // whose definition contains the reason
+	Table        TableName // the table whose definition contains the reason
 	What, Remedy string
 }
 
@@ -41,8 +41,8 @@ func (f *ForeignKey) obstacle(declared func(TableName) Declaration) *Obstacle {
 	return &Obstacle{f.TableName, fmt.Sprintf("foreign key %s ties %s to %s, and only rows of one of them move", f.Name, f.TableName, f.References), drop}
 }
 
-// Obstacles returns what prevents moving rows of a sharded table, or makes a move likely to fail, according to the default shard's definitions. It
-// returns nil if these are unknown.
+// Obstacles returns the reasons in the default shard's definitions why rows of a sharded table can't be moved, or why a move
+// is likely to fail. It returns nil if these definitions are unknown.
 func (c *Catalog) Obstacles(t *Table) (list []Obstacle) {
 	if t.Kind != Sharded || c.closed == nil || c.closed.listings[c.First()] == nil {
 		return nil

@@ -32,8 +32,8 @@ type Key struct {
 	Role   Role
 	Column *Column
 	Layout orderid.Layout // ID, Parent, OrderNumber
-	// Wide is the layout of 16 bytes that IDs have once those of Layout are used up. The length of an ID distinguishes the two. It is zero if all IDs of
-	// the column have one length.
+	// Wide is the layout of 16 bytes that IDs have after all IDs of Layout are used up. The length of an ID distinguishes the
+	// two. It is zero if all IDs of the column have one length.
 	Wide  orderid.Layout
 	At    int // Text: the position of the gene's first digit, from 0
 	width gene.Width

@@ -122,7 +122,7 @@ func TestOf(t *testing.T) {
 		{&owner, reading("null"), "nowhere"},
 		// Doubles and integers are equal below 2^53 only.
 		{&owner, reading("'9007199254740991'"), gene.OfInt(1<<53-1, gene.W16).String()},
-		{&owner, reading("'9007199254740993'"), gene.OfInt(1<<53+1, gene.W16).String()}, // as the only value, it is converted
+		{&owner, reading("'9007199254740993'"), gene.OfInt(1<<53+1, gene.W16).String()}, // a single value is converted to the column's type
 		{&owner, reading("9007199254740993"), gene.OfInt(1<<53+1, gene.W16).String()},
 		{&owner, reading("9007199254740993.0"), gene.OfInt(1<<53+1, gene.W16).String()},
 		{&owner, reading("9007199254740992e0"), "anywhere"},
@@ -162,7 +162,7 @@ func TestOf(t *testing.T) {
 		{&id, stmt.FloatValue(idOf), "0x3eab"}, // rounded, as JavaScript drivers do
 		{&narrowID, reading(strconv.Itoa(0x7eab << 47)), "0x3eab"},
 		{&id, reading(fmt.Sprintf("'%d'", 0x3eab<<47)), "0x3eab"},
-		{&id, stmt.FloatValue(0x3eab << 47), "anywhere"}, // it may be an ID of the previous gene
+		{&id, stmt.FloatValue(0x3eab << 47), "anywhere"}, // an ID of the previous gene may be rounded to this value
 		{&id, reading(strconv.Itoa(0x3eab << 47)), "0x3eab"},
 		{&id, reading("-5"), "nowhere"},
 		{&id, reading("'-5'"), "nowhere"},

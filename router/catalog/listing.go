@@ -16,13 +16,13 @@ type Listing struct {
 	Tables []ListedTable
 	// Programs are routines, triggers and events.
 	Programs []Program
-	// ForeignKeys are those of base tables.
+	// ForeignKeys are the foreign keys of base tables.
 	ForeignKeys []ForeignKey
 
 	finished bool
 	views    int                          // number of the tables before the views
 	schemas  map[string]bool              // of tables and routines, in lower case
-	mixed    map[TableName][]*ListedTable // by the names in lower case, the tables whose names have other letters
+	mixed    map[TableName][]*ListedTable // by the names in lower case, the tables whose names contain upper-case letters
 }
 
 // Equal reports whether two listings have the same content. Both must be finished. Either may be nil.
@@ -52,7 +52,7 @@ func (l *Listing) Without(tables, routines []TableName) *Listing {
 		unlisted[r.lower()] = true
 	}
 	rest := &Listing{
-		Tables:      make([]ListedTable, 0, len(l.Tables)+len(tables)), // the caller may add the tables as they are now
+		Tables:      make([]ListedTable, 0, len(l.Tables)+len(tables)), // the caller may add the current tables
 		ForeignKeys: slices.DeleteFunc(slices.Clone(l.ForeignKeys), func(k ForeignKey) bool { return gone[k.TableName] }),
 		Programs: slices.DeleteFunc(slices.Clone(l.Programs), func(p Program) bool {
 			return p.Type == trigger && gone[TableName{p.Schema, p.On}] || p.routine() && unlisted[p.lower()]
@@ -63,7 +63,7 @@ func (l *Listing) Without(tables, routines []TableName) *Listing {
 			rest.Tables = append(rest.Tables, l.Tables[i])
 		}
 	}
-	if len(rest.ForeignKeys) == 0 { // as in a listing for which none was read
+	if len(rest.ForeignKeys) == 0 { // the listing may have been made without reading any
 		rest.ForeignKeys = nil
 	}
 	return rest
@@ -210,7 +210,7 @@ type ListedTable struct {
 	// Expressions are the expressions of defaults and of generated columns.
 	Expressions []string
 
-	read   *findings  // of a view's query; nil: not read yet
+	read   *findings  // facts of a view's query; nil: not read yet
 	calls  expressive // of Expressions
 	named  search     // in a view's query
 	sought bool       // whether the listing's texts were searched for its name
@@ -222,7 +222,7 @@ type expressive byte
 const (
 	unread    expressive = iota
 	computes             // they only compute
-	callsMore            // one calls a function that may do more than compute
+	callsMore            // one of them calls a function that may do more than compute
 )
 
 // Base reports whether the table has rows of its own, so it is no view.
@@ -234,7 +234,7 @@ func (t *ListedTable) special() bool { return t.Type == "SEQUENCE" || t.calls ==
 
 const view = "VIEW"
 
-// Program is a body that servers execute: that of a routine, a trigger or an event.
+// Program is a body that servers execute: the body of a routine, a trigger or an event.
 type Program struct {
 	TableName
 	Type string // "PROCEDURE", "FUNCTION", "PACKAGE", "PACKAGE BODY", "TRIGGER", "EVENT"
@@ -244,9 +244,9 @@ type Program struct {
 	// Hidden is the reason why the body is unknown. It is empty if the body is known.
 	Hidden string
 
-	read   *findings // of the body; nil: not read yet
+	read   *findings // facts of the body; nil: not read yet
 	named  search    // in the body
-	sought bool      // of a routine: whether the listing's texts were searched for its name
+	sought bool      // of a routine: whether its name was searched for in the listing's texts
 }
 
 // routine reports whether a statement can call the program by name.

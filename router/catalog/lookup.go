@@ -17,10 +17,11 @@ import (
 	"locus/router/stmt"
 )
 
-// A look-up index finds the rows of a sharded table by a unique column that doesn't determine their gene, such as an e-mail address. Its
-// entries are the rows of a sharded table of their own, the look-up table. An entry contains a value of the column, the value's hash and the
-// gene of the row. The hash is the owner of the entry. So equal values have one shard, whose primary key keeps them unique, and entries are
-// moved, copied and verified as rows of any sharded table are. An entry doesn't name the row's shard, so it stays valid when the row is moved.
+// A look-up index finds the rows of a sharded table by a unique column that doesn't determine their gene, such as an e-mail
+// address. Its entries are the rows of a separate sharded table, the look-up table. An entry contains a value of the column,
+// the value's hash and the gene of the row. The hash is the owner of the entry. So entries with equal values are on one shard,
+// whose primary key keeps the values unique, and jobs move, copy and compare entries like the rows of any sharded table. An
+// entry doesn't name the row's shard, so it stays valid when the row is moved.
 
 // Names of the columns of a look-up table, in addition to the indexed column.
 const (
@@ -38,7 +39,7 @@ type LookupOf struct {
 	Kept bool `yaml:"kept,omitempty"`
 	// Filled: every row of the indexed table has its entry. Statements use the index only then. It implies Kept.
 	Filled bool `yaml:"filled,omitempty"`
-	// Undecided: the declaration comes from a file, which doesn't say whether the table is kept and filled. That stays as it is.
+	// Undecided: the declaration comes from a file, which doesn't contain Kept and Filled. The current values stay in force.
 	Undecided bool `yaml:"-"`
 }
 
@@ -88,7 +89,8 @@ type Lookup struct {
 // Of returns the indexed column.
 func (l *Lookup) Of() *Column { return &l.Indexed.Columns[l.Column] }
 
-// Lookups returns the look-up indexes of a table that statements keep, by their columns. It returns nothing for a table that isn't sharded.
+// Lookups returns the look-up indexes of a table that statements maintain, by their columns. It returns nothing for a table
+// that isn't sharded.
 func (c *Catalog) Lookups(t *Table) []Lookup {
 	if t == nil {
 		return nil
@@ -122,7 +124,7 @@ func (c *Catalog) declaredLookups() map[TableName]*LookupOf {
 	return all
 }
 
-// UnindexedError reports a write to a table with a look-up index that can't be kept.
+// UnindexedError reports a write to a table with a look-up index that can't be maintained.
 type UnindexedError struct {
 	Table, Entries TableName
 	Reason         error
@@ -134,7 +136,8 @@ func (e *UnindexedError) Error() string {
 
 func (e *UnindexedError) Unwrap() error { return e.Reason }
 
-// Unindexed returns why the rows of a table can't be changed, or nil. The reason is a look-up index that has to be kept and can't be.
+// Unindexed returns why the rows of a table can't be changed, or nil. The reason is a look-up index that must be maintained
+// and can't be.
 func (c *Catalog) Unindexed(name TableName) error {
 	if e := c.unindexed[name]; e != nil {
 		return e
@@ -142,7 +145,7 @@ func (c *Catalog) Unindexed(name TableName) error {
 	return nil
 }
 
-// UnfitLookup returns why a look-up table is not kept, or nil.
+// UnfitLookup returns why a look-up table is not maintained, or nil.
 func (c *Catalog) UnfitLookup(name TableName) *UnindexedError {
 	at := slices.IndexFunc(c.unfitLookups, func(e *UnindexedError) bool { return e.Entries == name })
 	if at < 0 {
@@ -151,8 +154,9 @@ func (c *Catalog) UnfitLookup(name TableName) *UnindexedError {
 	return c.unfitLookups[at]
 }
 
-// linkLookups connects look-up tables with the tables that they index. Statements keep only the indexes that are filled, or are being filled. Of two
-// for one column, the one whose filling is further counts, and then the first by name.
+// linkLookups connects look-up tables with the tables that they index. Statements maintain only indexes that are filled, or
+// are being filled. If there are two for one column, it chooses a filled one before one that is being filled, and then the
+// first by name.
 func (c *Catalog) linkLookups() {
 	c.lookups, c.unindexed = map[TableName][]Lookup{}, map[TableName]*UnindexedError{}
 	declared := c.declaredLookups()
@@ -189,7 +193,7 @@ func (c *Catalog) linkLookups() {
 	}
 }
 
-// LookupOf returns the look-up index whose entries a table contains, even if statements don't keep it yet, or nil.
+// LookupOf returns the look-up index whose entries a table contains, even if statements don't maintain it yet, or nil.
 func (c *Catalog) LookupOf(entries *Table) *Lookup {
 	indexed := TableName{entries.Schema, entries.Lookup.Table}
 	for _, list := range [][]Lookup{c.lookups[indexed], c.unkept} {
@@ -236,8 +240,9 @@ func (c *Catalog) link(name TableName, of *LookupOf, indexed TableName) (l Looku
 	return l, nil
 }
 
-// checkLookups removes the look-up indexes of tables whose rows change without a statement that names the indexed column: by a foreign key, with
-// rows of another table, or by a trigger. It refuses writes to these tables if the index has to be kept.
+// checkLookups removes the look-up indexes of tables whose rows can change without a statement that names the indexed column:
+// by a foreign key, with rows of another table, or by a trigger. It refuses writes to these tables if the index must be
+// maintained.
 func (c *Catalog) checkLookups(listings map[router.ShardName]*Listing) {
 	for indexed, list := range c.lookups {
 		c.lookups[indexed] = slices.DeleteFunc(list, func(l Lookup) bool { return !c.keepable(&l, listings) })

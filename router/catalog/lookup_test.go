@@ -75,7 +75,7 @@ func TestALookUpTableIsLinked(t *testing.T) {
 		case test.want == "" && (len(lookups) != 1 || lookups[0].Filled != test.filled || lookups[0].Key != "by_email" || unindexed != nil):
 			t.Errorf("%s: %v, %v", name, lookups, c.UnfitLookup(TableName{"shop", "entries"}))
 		case test.want == "":
-		case test.want == "-": // it fits, and is not kept
+		case test.want == "-": // the index fits, and is not maintained yet
 			entries, _ := c.Find(TableName{"shop", "entries"})
 			if len(lookups) > 0 || unindexed != nil || c.LookupOf(entries) == nil {
 				t.Errorf("%s: %v, %v, %v", name, lookups, unindexed, c.LookupOf(entries))

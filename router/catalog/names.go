@@ -182,7 +182,7 @@ func (c *Catalog) object(name TableName) (*listed, error) {
 		}
 		return nil, nil
 	}
-	if c.broken[name] != nil { // it is declared, and Find returns a better error
+	if c.broken[name] != nil { // the table is declared, and Find returns a better error
 		return nil, nil
 	}
 	if declared, ok := c.OtherCase(name); ok {
@@ -266,8 +266,8 @@ func (c *Catalog) triggerProblem(d *Table, shard router.ShardName, p *Program) s
 	return ""
 }
 
-// CallError returns why a routine can't be called, or nil. The reason is what the routine reaches on some shard. schema is the text in the
-// statement and may be empty.
+// CallError returns why a routine can't be called, or nil. The reason is an object that the routine reaches on some shard.
+// schema is the text in the statement and may be empty.
 func (c *Catalog) CallError(current, schema, name string) error {
 	if c.closed == nil {
 		return nil

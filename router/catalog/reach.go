@@ -9,11 +9,11 @@ import (
 	"locus/router/stmt"
 )
 
-// names contains the meaning of every name on every shard whose listing is known, and what the name reaches there. The catalog treats the
-// listings as complete (a closed world). It is immutable once it is built.
+// names contains the meaning of every name on every shard whose listing is known, and the objects that the name reaches there.
+// The catalog treats the listings as complete (a closed world). It is immutable once it is built.
 //
-// A definition of one table replaces the names as a whole. So they contain nothing for the many tables that nothing refers to: these are
-// found in the sorted listings when a statement names them.
+// A definition of one table replaces the names as a whole. So names has no entries for the many tables to which nothing
+// refers. They are found in the sorted listings when a statement names them.
 type names struct {
 	listings map[router.ShardName]*Listing
 	reach    map[router.ShardName]*reach
@@ -36,7 +36,7 @@ type reach struct {
 	tables    map[TableName]*listed
 	routines  map[TableName][]*listed // by their names in lower case
 	triggered map[TableName]bool      // tables that have a trigger
-	all       []*listed               // of tables, then of programs
+	all       []*listed               // first the tables, then the programs
 }
 
 // listed is one object of a shard.
@@ -50,7 +50,7 @@ type listed struct {
 // node is a node in the graph of references between objects.
 type node struct {
 	from []*node // the nodes that refer to this one
-	far  string  // a description of what is reached outside the shard; empty: nothing
+	far  string  // a description of the object outside the shard that is reached; empty: none
 	// traced: it may leave state on the connection.
 	traced bool
 }
@@ -83,7 +83,8 @@ func (c *Catalog) on(name TableName) (shards []router.ShardName) {
 	return shards
 }
 
-// follow returns the objects of a shard and finds what each of them reaches. referred is the result of [Listing.referred].
+// follow returns the objects of a shard and finds the objects that each of them reaches. referred is the result of
+// [Listing.referred].
 func (c *Catalog) follow(shard router.ShardName, l *Listing, referred []int) *reach {
 	r := &reach{
 		shard: shard, listing: l, tables: map[TableName]*listed{}, routines: map[TableName][]*listed{}, triggered: map[TableName]bool{},
@@ -145,8 +146,8 @@ func (r *reach) table(name TableName) *listed {
 	return nil
 }
 
-// named returns the tables and routines that a name in lower case may denote. Servers never distinguish the case of routine names, and that of
-// table names only on some systems.
+// named returns the tables and routines that a name in lower case may denote. Servers never distinguish the case of routine
+// names. They distinguish the case of table names only on some systems.
 func (r *reach) named(low TableName) (all []*listed) {
 	for _, t := range r.listing.tablesOf(low) {
 		all = append(all, r.table(t.TableName))
@@ -232,7 +233,7 @@ func (o *listed) addReference(other *listed) {
 	}
 }
 
-// propagate copies the description of what is too far to all nodes that reach it, directly or indirectly.
+// propagate copies each description of a missing object to all nodes that reach it, directly or indirectly.
 func (r *reach) propagate() {
 	var next []*node
 	for _, o := range r.all {

@@ -95,8 +95,8 @@ func answers(c *Catalog) (all []string) {
 	return append(all, fmt.Sprint(c.Remarks()), fmt.Sprint(c.Uniform()), fmt.Sprint(len(c.closed.views)))
 }
 
-// A declared single table is on its shard only. Tables of the same name on other shards are never read, so they must not hide what its
-// trigger reaches.
+// A declared single table is on its shard only. Tables of the same name on other shards are never read, so they must not hide
+// the objects that its trigger reaches.
 func TestCopiesOfSingleTablesAreNotFar(t *testing.T) {
 	log := &Table{TableName: TableName{"shop", "log"}, Declaration: Declaration{Kind: Sharded}}
 	single := func(name string, shard router.ShardName) *Table {

@@ -32,7 +32,7 @@ type content struct {
 type contents struct {
 	mu    sync.Mutex // never held while a text is read
 	known map[body]*content
-	size  int // of the texts in bytes
+	size  int // total length of the texts in bytes
 	most  int // limit of size; a text beyond it empties the cache, and listings keep the contents that they use
 }
 

@@ -116,7 +116,8 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// TestRefusalsName checks that each error names the table and the column, or the word of the declaration, that must be corrected.
+// TestRefusalsName checks that each error names the table and the column, or the word of the declaration, that must be
+// corrected.
 func TestRefusalsName(t *testing.T) {
 	for _, c := range declarations {
 		_, err := Resolve(TableName{"shop", "orders"}, c.d, live(), gene.W16)

@@ -75,7 +75,7 @@ func interesting() []*big.Int {
 	}
 	border := new(big.Int).Lsh(big.NewInt(0x2a5c), 47) // the boundary of two genes of int64
 	around(border)
-	around(new(big.Int).Lsh(big.NewInt(0x9a5c), 48)) // and of two genes of plain64
+	around(new(big.Int).Lsh(big.NewInt(0x9a5c), 48)) // the boundary of two genes of plain64
 	around(big.NewInt(math.MinInt64 + 0x1234<<48))
 	return append(out, big.NewInt(42), big.NewInt(-42))
 }
@@ -350,7 +350,7 @@ func TestServersStore(t *testing.T) {
 						args = append(args, c.arg)
 					}
 					result, err := db.Exec("INSERT INTO "+s.table+" (x) VALUES ("+c.sql+")", args...)
-					if err != nil { // it is fine if the server refuses it
+					if err != nil { // the server may refuse it
 						return
 					}
 					n, _ := result.LastInsertId()

@@ -25,8 +25,8 @@ type Table struct {
 	Layout                                                 orderid.Layout // of the ID column
 	// Wide is the layout in which the table's IDs continue; zero if there is none.
 	Wide orderid.Layout
-	// Unique are the unique keys of the table. Unseen are those of a sharded table whose equal values may be in rows on several shards: one shard
-	// doesn't see the other's row.
+	// Unique are the unique keys of the table. Unseen are the keys of a sharded table whose equal values may be in rows on
+	// several shards: one shard doesn't see the other's row.
 	Unique, Unseen []UniqueKey
 	// Uneven contains the columns that not all shards have or show.
 	Uneven Unevenness

@@ -36,7 +36,8 @@ func (n TableName) String() string {
 
 func (n TableName) quoted() string { return Backquote(n.Schema) + "." + Backquote(n.Name) }
 
-// SQL returns the name as it is written in statements. Parts that need it are in backquotes; a reserved word after a dot doesn't.
+// SQL returns the name as it is written in statements, with backquotes where they are needed. A reserved word after a dot
+// needs none.
 func (n TableName) SQL() string {
 	plain := func(part string) bool {
 		return part != "" && !unicode.IsDigit(rune(part[0])) && strings.TrimFunc(part, func(r rune) bool {

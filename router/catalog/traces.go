@@ -8,7 +8,8 @@ import (
 	"locus/router"
 )
 
-// Trace describes the state that stored code leaves on a connection. Stored code is that of views, triggers, routines and sequences.
+// Trace describes the state that stored code leaves on a connection. Stored code is in views, triggers, routines and
+// sequences.
 type Trace uint8
 
 const (

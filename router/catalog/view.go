@@ -10,7 +10,7 @@ import (
 
 // farView is a view on the default shard that reaches rows of several shards.
 type farView struct {
-	query string // as its server writes it: every name with its schema
+	query string // the query as the server prints it: every name with its schema
 	// obstacle is why the query can't replace the view's name in a statement; empty: it can.
 	obstacle string
 	// names are the tables and views that the query names. It is empty if the query calls something that may reach others.
@@ -93,8 +93,9 @@ func (t *ListedTable) withColumns(query string) string {
 	return "WITH " + quoted(t.Name) + " (" + strings.Join(columns, ", ") + ") AS (" + query + ") SELECT * FROM " + quoted(t.Name)
 }
 
-// ViewObstacle returns why the query of a CREATE VIEW could not replace the view's name in a statement, or "". The meaning of characters
-// beyond ASCII depends on the session's character set, and that of a backslash on its sql_mode. The rows of a derived table have no order.
+// ViewObstacle returns why the query of a CREATE VIEW can't replace the view's name in a statement, or "". The meaning of
+// characters beyond ASCII depends on the session's character set, and the meaning of a backslash on its sql_mode. The rows of
+// a derived table have no order.
 func ViewObstacle(s *stmt.Statement) string {
 	switch {
 	case s.Varies:

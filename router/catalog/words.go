@@ -142,7 +142,7 @@ func declarationOf(given, stamped map[string]string) (Declaration, error) {
 	}
 	if given["parent"] != "" {
 		d.Parent = &IDColumn{Column: given["parent"], Layout: orElse(given["parent_layout"], layout), Overflow: given["parent_overflow"]}
-		if d.ID == nil && d.Parent.Overflow == "" { // there is no other column that overflow could mean
+		if d.ID == nil && d.Parent.Overflow == "" { // overflow can refer to no other column
 			d.Parent.Overflow = given["overflow"]
 		}
 	}

@@ -23,17 +23,19 @@ const Hash = "xxhash64^murmur64"
 type Cluster struct {
 	Settings Settings
 	Shards   map[router.ShardName]Shard
-	// Primaries are those of the shards with several servers. They are not part of a file: only switchovers change them.
+	// Primaries are the primaries of the shards with several servers. They are not part of a file: only switchovers and
+	// failovers change them.
 	Primaries map[router.ShardName]Primary
 	Tables    map[catalog.TableName]catalog.Declaration
-	// Renaming maps the new names of tables that are being renamed to their old names. Counters maps the names of tables that were renamed to the
-	// names under which their IDs are counted. Neither is part of a file: if one is nil, [Succeed] uses that of the previous cluster.
+	// Renaming maps the new names of tables that are being renamed to their old names. Counters maps the names of renamed
+	// tables to the names under which their IDs are counted. Neither is part of a file: if one is nil, [Succeed] uses the
+	// previous cluster's.
 	Renaming, Counters map[catalog.TableName]catalog.TableName
 	Users              map[string]User
 	// Generators are sources of numbers by name, for SQL and HTTP.
 	Generators map[string]Generator
-	// Routes is the route map. Its version is that of a cluster in etcd. A file has no version, and Parse sets 1. It is nil if the file has no
-	// routes.
+	// Routes is the route map. A cluster in etcd has the version of its map. A file has no version, and Parse sets 1. It is
+	// nil if the file has no routes.
 	Routes *router.Map
 	// Stamp is the author, time and reason of this version of the map.
 	Stamp router.Stamp
@@ -134,8 +136,8 @@ type User struct {
 	Unfiltered Guard `yaml:"unfiltered,omitempty"`
 	// LargeOffset is the guard of reads from several shards that skip many rows.
 	LargeOffset Guard `yaml:"large_offset,omitempty"`
-	// GatherRows and GatherMiB limit what is gathered for one statement. 0 is the limit for all users. LargeGather is the guard of statements
-	// that gather more. By default they are refused.
+	// GatherRows and GatherMiB limit the rows that are gathered for one statement. 0 is the limit for all users. LargeGather
+	// determines whether statements that gather more are refused, which is the default.
 	GatherRows  int64 `yaml:"gather_rows,omitempty"`
 	GatherMiB   int64 `yaml:"gather_mib,omitempty"`
 	LargeGather Guard `yaml:"large_gather,omitempty"`
@@ -155,7 +157,7 @@ type User struct {
 type UserTLS string
 
 const (
-	TLSOptional UserTLS = "optional" // also if it is empty
+	TLSOptional UserTLS = "optional" // the empty value means this, too
 	TLSRequired UserTLS = "required"
 )
 
@@ -163,7 +165,7 @@ const (
 type Guard string
 
 const (
-	GuardAllow  Guard = "allow" // also if it is empty
+	GuardAllow  Guard = "allow" // the empty value means this, too
 	GuardWarn   Guard = "warn"
 	GuardRefuse Guard = "refuse"
 )
@@ -172,7 +174,7 @@ const (
 type ReadFrom string
 
 const (
-	ReadPrimary ReadFrom = "primary" // also if it is empty
+	ReadPrimary ReadFrom = "primary" // the empty value means this, too
 	ReadReplica ReadFrom = "replica"
 	// ReadSession is a replica that has applied everything that the session has written.
 	ReadSession ReadFrom = "session"

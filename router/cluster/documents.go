@@ -112,9 +112,9 @@ type parsed struct {
 	err  error          // why the document can't be read; put is nil then
 }
 
-// Decode is [Decode] for a process in which cluster before is in force, which may be nil. If settings or the route map can't be read, it uses
-// those of before. If no document has changed since before was decoded, it returns before. The Decoder keeps the texts, so they must not be
-// modified.
+// Decode is [Decode] for a process in which the cluster before is in force, which may be nil. If settings or the route map
+// can't be read, it uses before's. If no document has changed since before was decoded, it returns before. The Decoder keeps
+// the texts, so they must not be modified.
 func (d *Decoder) Decode(documents map[string][]byte, before *Cluster) (*Cluster, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

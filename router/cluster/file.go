@@ -26,8 +26,9 @@ type file struct {
 	Routes     routes                         `yaml:"routes"`
 }
 
-// Parse parses cluster.yaml. If the text isn't YAML or has an unknown field, the error names the line. Otherwise all problems are reported at
-// once. Omitted settings get their defaults. Omitted routes are nil: [Succeed] then keeps those of the existing cluster.
+// Parse parses cluster.yaml. If the text isn't YAML or has an unknown field, the error names the line. Otherwise all problems
+// are reported at once. Omitted settings get their defaults. Omitted routes are nil: [Succeed] then uses the existing
+// cluster's.
 func Parse(text []byte) (*Cluster, error) {
 	var f file
 	if err := decodeStrict(text, &f); err != nil {
@@ -83,7 +84,7 @@ func (f *file) cluster() (*Cluster, []error) {
 func Format(c *Cluster) []byte {
 	tables := make(map[string]catalog.Declaration, len(c.Tables))
 	for name, d := range c.Tables {
-		tables[name.String()] = undecided(d) // the cluster knows, and a file must not change it
+		tables[name.String()] = undecided(d) // undecided omits Kept and Filled, which a file must not change
 	}
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "schema: %d\n", Schema)
@@ -147,7 +148,7 @@ func (c *Cluster) hasUnreadableOwner() bool {
 	return slices.ContainsFunc(c.Routes.Shards(), func(name router.ShardName) bool { return c.Shards[name].Unreadable != "" })
 }
 
-// undecided returns a declaration that says nothing of whether a look-up table is kept and filled.
+// undecided returns a declaration without the information whether a look-up table is maintained and filled.
 func undecided(d catalog.Declaration) catalog.Declaration {
 	if d.Lookup != nil {
 		d.Lookup = &catalog.LookupOf{Table: d.Lookup.Table, Column: d.Lookup.Column, Undecided: true}
@@ -155,7 +156,8 @@ func undecided(d catalog.Declaration) catalog.Declaration {
 	return d
 }
 
-// withLookupsOf returns the cluster in which look-up tables of a file are kept and filled as in the old one, which may be nil.
+// withLookupsOf returns the cluster in which look-up tables of a file are maintained and filled as in the old one, which may
+// be nil.
 func (c *Cluster) withLookupsOf(old *Cluster) *Cluster {
 	next := *c
 	for name, d := range c.Tables {

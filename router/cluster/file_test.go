@@ -362,7 +362,7 @@ func TestTagsOfCounters(t *testing.T) {
 	}
 }
 
-// The Redis in front of a table's counters is declared and checked like that of a generator.
+// The Redis in front of a table's counters is declared and checked like the Redis of a generator.
 func TestRedisBeforeCounters(t *testing.T) {
 	const of = "table shop.parcel: segments: redis: "
 	for declared, reason := range map[string]string{

@@ -170,7 +170,7 @@ type Limits struct {
 	Strikes int    `yaml:"strikes,omitempty"` // number of slow calls within Within that make a member slow
 	Within  string `yaml:"within,omitempty"`
 	Timeout string `yaml:"timeout,omitempty"` // time limit of a call while other members are left
-	Aside   string `yaml:"aside,omitempty"`   // from a failure to the first probe, and between probes
+	Aside   string `yaml:"aside,omitempty"`   // interval from a failure to the first probe, and between probes
 }
 
 // duration returns the duration of a text, or 0 if the text is empty.

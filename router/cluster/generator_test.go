@@ -42,7 +42,8 @@ func TestEpoch(t *testing.T) {
 	}
 }
 
-// Tables and rows that exist can't be exchanged where nothing records what they have granted, nor be read in the opposite way.
+// A generator can't get another table or row if there is no record of the numbers that the old one has granted. The meaning of
+// the number in its row can't be reversed either.
 func TestExistingTablesStay(t *testing.T) {
 	with := func(g Generator) *Cluster {
 		c := good(t)
@@ -65,7 +66,7 @@ func TestExistingTablesStay(t *testing.T) {
 		{from(RowGenerator, "a.b", "last"), from(RowGenerator, "a.b", "next"), true},
 		{from(SegmentGenerator, "a.b", "next"), from(SegmentGenerator, "a.b", "last"), true},
 		{from(RowGenerator, "a.b", ""), from(RowGenerator, "a.c", ""), true},
-		{from(SegmentGenerator, "a.b", ""), from(SegmentGenerator, "a.c", ""), false}, // etcd knows what was granted
+		{from(SegmentGenerator, "a.b", ""), from(SegmentGenerator, "a.c", ""), false}, // etcd records the granted numbers
 		{numbered("a.b", "a.c"), numbered("a.b", "a.c"), false},
 		{numbered("a.b", "a.c"), numbered("a.c", "a.b"), true},
 		{numbered(), numbered("a.c", "a.b"), true},
@@ -77,7 +78,7 @@ func TestExistingTablesStay(t *testing.T) {
 	}
 }
 
-// What a declaration says of numbers in memory reaches the packages that keep them.
+// The settings of a declaration for numbers in memory are passed to the packages that keep these numbers.
 func TestPaceOfGenerators(t *testing.T) {
 	g := Generator{Kind: QueueGenerator, Bits: 3, Buffer: "20ms", Preload: "25%", MaxStep: 9, Interval: "10ms"}
 	if q := g.Queue(); q.Interval != 10*time.Millisecond || q.Bits != 3 || q.Ahead != 20*time.Millisecond || q.Preload != 25 || q.Most != 9 {

@@ -34,7 +34,8 @@ const (
 
 	GeneratorPrefix = "generators/"
 
-	// RenamingPrefix is the prefix of the keys of tables that are being renamed, CountersPrefix that of tables that were renamed.
+	// RenamingPrefix is the prefix of the keys of tables that are being renamed. CountersPrefix is the prefix of the keys of
+	// tables that were renamed.
 	RenamingPrefix = "renaming/"
 	CountersPrefix = "counters/"
 )
@@ -72,7 +73,7 @@ const NumberCounter = "auto_increment"
 // UserKey returns the key of a user's declaration.
 func UserKey(name string) string { return UserPrefix + name }
 
-// HistoryKey returns the key of a version of the route map, relative to the cluster's prefix. The order of the keys is that of the versions.
+// HistoryKey returns the key of a version of the route map, relative to the cluster's prefix. The keys sort by version.
 func HistoryKey(version int64) string { return fmt.Sprintf("%s%010d", HistoryPrefix, version) }
 
 // Holder returns the name of a proxy on the servers: in the marks of its connections, and in the names of its transactions. It has 16
@@ -83,8 +84,8 @@ func Holder(proxy string) string { return fmt.Sprintf("%016x", xxhash.Sum64Strin
 // on the server follows. A lock ends with its connection, so a connection without such a lock belongs to no proxy.
 func ConnectionMark(proxy string) string { return HolderMark(Holder(proxy)) }
 
-// NoProxy replaces a proxy's name in the marks of connections that carry no client's statement: those of generators, and of processes that
-// accept no clients. A move has no reason to end them.
+// NoProxy replaces a proxy's name in the marks of connections that carry no client's statement: connections of generators, and
+// of processes that accept no clients. A move has no reason to end them.
 const NoProxy = "none"
 
 // MarkedBy returns an SQL expression for the connection that holds the lock whose name is mark and p.ID. It equals p.ID if that connection is

@@ -58,7 +58,7 @@ func (c *Cluster) RenamesWith(name catalog.TableName) []catalog.Rename {
 		}
 	}
 	slices.SortFunc(list, func(a, b catalog.Rename) int { return strings.Compare(a.From.String(), b.From.String()) })
-	if ordered, err := catalog.InOrder(list); err == nil { // they were in such an order at the beginning
+	if ordered, err := catalog.InOrder(list); err == nil { // the renames were in a valid order when they began
 		return ordered
 	}
 	return list

@@ -17,7 +17,7 @@ import (
 type routes struct {
 	given   bool // the section exists
 	entries []router.Entry
-	lines   []int // of each entry, in the file
+	lines   []int // the line of each entry in the file
 }
 
 // UnmarshalYAML reports all invalid lines at once.
@@ -38,7 +38,7 @@ func (r *routes) UnmarshalYAML(node *yaml.Node) error {
 	}
 	switch {
 	case node.Kind == yaml.ScalarNode && node.Style&yaml.LiteralStyle != 0:
-		line := node.Line // of the |; the text begins on the next line
+		line := node.Line // the line of the character |; the text begins on the next line
 		for text := range strings.Lines(node.Value) {
 			line++
 			add(text, line)

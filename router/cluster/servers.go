@@ -16,7 +16,7 @@ import (
 type Failover string
 
 const (
-	FailoverNone    Failover = "none" // also if it is empty: an operator requests a switchover
+	FailoverNone    Failover = "none" // the empty value means this, too: an operator requests a switchover
 	FailoverFollow  Failover = "follow"
 	FailoverPromote Failover = "promote"
 )
@@ -180,7 +180,7 @@ func (c *Cluster) keepPrimaries(old *Cluster) error {
 			continue
 		}
 		if p.Next == "" && p.Former != "" && s.HasServers() && !slices.Contains(s.Servers, p.Former) {
-			p = p.Settle(p.By) // it is lost, and no process waits for it to replicate any more
+			p = p.Settle(p.By) // the former primary is lost, and no process waits any more for it to replicate
 		}
 		if err := p.checkServersKept(name, was, s); err != nil {
 			errs = append(errs, err)

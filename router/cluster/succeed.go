@@ -151,8 +151,8 @@ func checkGenerators(old, next *Cluster) error {
 	return errors.Join(errs...)
 }
 
-// otherRow reports whether a generator takes from other tables than before without a record in etcd of what these have granted, or reads
-// the number in a row in the opposite way.
+// otherRow reports whether a generator would use other tables than before although etcd has no record of the numbers that
+// these have granted, or would reverse the meaning of the number in a row.
 func otherRow(was, is Generator) bool {
 	if !slices.Equal(was.Tables, is.Tables) {
 		return true
@@ -168,11 +168,11 @@ func otherRow(was, is Generator) bool {
 	return was.Kind == RowGenerator && before != after
 }
 
-// repeats reports whether texts of a template could be equal to those of the one before.
+// repeats reports whether texts of a template could be equal to texts of the template before it.
 func repeats(before, after string) bool {
 	was, err := format.Parse(before, format.Parts())
 	if err != nil {
-		return false // no text was made by it
+		return false // an invalid template has generated no text
 	}
 	is, err := format.Parse(after, format.Parts())
 	return err == nil && !is.Follows(was) // Validate refuses others
@@ -241,20 +241,20 @@ type Stored struct {
 	Revision int64
 }
 
-// Write is the change from the stored documents to those of another cluster. It must be written in one transaction, if every guard is true.
-// Keys are relative to the cluster's prefix.
+// Write is the change from the stored documents to the documents of another cluster. It must be written in one transaction, if
+// every guard is true. Keys are relative to the cluster's prefix.
 type Write struct {
 	Guards  map[string]int64 // by key, the revision that was read; 0: the key did not exist
 	Puts    map[string][]byte
 	Deletes []string
 
-	documents map[string][]byte // of the cluster for which it was planned
+	documents map[string][]byte // documents of the cluster for which it was planned
 }
 
-// PlanWrite returns the write that changes the stored documents to those of next, which is a result of [Succeed]. Keys of stored are relative
-// to [Prefix]. A new version of the map is added to the history too. Settings are always rewritten: of two writes that were planned on the
-// same state, only one takes effect, whatever else they change. There are as many guards, and as many writes, as documents that change, and at
-// most three more.
+// PlanWrite returns the write that changes the stored documents to the documents of next, which is a result of [Succeed]. Keys
+// of stored are relative to [Prefix]. A new version of the map is also added to the history. Settings are always rewritten, so
+// of two writes that were planned on the same state only one takes effect, whatever else they change. There are as many
+// guards, and as many writes, as documents that change, and a few more.
 func PlanWrite(stored map[string]Stored, next *Cluster) Write {
 	documents := Encode(next)
 	w := Write{Guards: map[string]int64{}, Puts: map[string][]byte{}, documents: documents}

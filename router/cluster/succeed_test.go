@@ -172,7 +172,7 @@ func TestSucceedRefusesWhatTextsRelyOn(t *testing.T) {
 	}
 }
 
-// Numbers for each value would be equal to those of the one counter before, and the other way round.
+// If a generator changed between one counter and a counter for each value, its numbers could be equal to earlier ones.
 func TestSucceedKeepsWhatIsCountedFor(t *testing.T) {
 	made := func(per string) *Cluster {
 		c := good(t)
@@ -427,7 +427,7 @@ func TestSucceedLeavesShardedTablesAloneWhileGenesMove(t *testing.T) {
 	}
 }
 
-// A file says nothing of whether a look-up table is filled. It stays so unless the table is declared for another column.
+// A file doesn't state whether a look-up table is filled. The table stays filled unless it is declared for another column.
 func TestAFilledLookUpTableStaysFilled(t *testing.T) {
 	name := catalog.TableName{Schema: "shop", Name: "by_email"}
 	declared := func(l catalog.LookupOf) *Cluster {

@@ -33,8 +33,8 @@ func (c *Cluster) FailTogether(old *Cluster) []string {
 // stops is a set of servers and machines, each of which stops a generator when it is down.
 type stops map[string]bool
 
-// needs returns the servers and machines that a generator can't do without. It omits those of which other
-// copies exist. The generator must not take numbers from itself.
+// needs returns the servers and machines that a generator can't do without. It omits servers of which another copy exists. The
+// generator must not take numbers from itself.
 func (c *Cluster) needs(name string) stops {
 	g := c.Generators[name]
 	all := stops{}
@@ -59,7 +59,7 @@ func (c *Cluster) needs(name string) stops {
 			break
 		}
 		all["etcd"] = true
-	case SegmentGenerator, RedisGenerator: // they continue from the store without Redis
+	case SegmentGenerator, RedisGenerator: // without Redis, they continue from the store
 		all.add(c.needsStore(g))
 	case MemcachedGenerator:
 		all.add(c.needsStore(g))
@@ -111,7 +111,7 @@ func (n stops) addMachine(address string) {
 
 func (n stops) add(other stops) { maps.Copy(n, other) }
 
-// meet keeps what both need. The i-th of several is the first if i is 0.
+// meet keeps only the elements that are also in other. For the first of several sets (i is 0) it keeps all of other.
 func (n stops) meet(i int, other stops) {
 	if i == 0 {
 		n.add(other)

@@ -72,9 +72,9 @@ func (c *Cluster) refuseLike(text, key string) {
 	}
 }
 
-// fit makes the readable documents consistent. It skips a document that contradicts itself or others, or that needs one that can't be read.
-// before is the cluster that was in force, or nil: if settings or routes can't be read, those of before are used. While a document can't be
-// read, no job changes the owner of genes.
+// fit makes the readable documents consistent. It skips a document that contradicts itself or others, or that needs a document
+// that can't be read. before is the cluster that was in force, or nil. If settings or routes can't be read, before's are used.
+// While a document can't be read, no job changes the owner of genes.
 func (c *Cluster) fit(before *Cluster) {
 	c.fitSettings(before)
 	c.fitRoutes(before)
@@ -209,7 +209,7 @@ func (c *Cluster) isNeeded(name router.ShardName) bool {
 func (c *Cluster) fitPrimaries() {
 	for _, name := range slices.Sorted(maps.Keys(c.Primaries)) {
 		if s, there := c.Shards[name]; there && s.Unreadable != "" {
-			continue // its document is kept as it is
+			continue // its document is kept unchanged
 		}
 		if p := c.primaryProblem(name); len(p) > 0 {
 			c.skip(PrimaryKey(name), errors.Join(p...))

@@ -14,8 +14,8 @@ import (
 	"locus/router/catalog"
 )
 
-// checkUsable refuses generators that would fail as soon as they are used. It checks those that are new or changed, so that
-// one which was declared before such a check existed does not prevent other changes.
+// checkUsable refuses generators that would fail as soon as they are used. It checks only generators that are new or changed.
+// So a generator that was declared before such a check existed does not prevent other changes.
 func checkUsable(old, next *Cluster, now time.Time) error {
 	var p problems
 	for _, name := range next.GeneratorNames() {

@@ -27,8 +27,8 @@ func fieldName(f reflect.StructField) string {
 
 func isPassword(field string) bool { return field == "secret" || field == "authentication_string" }
 
-// Set sets a field, which is named as in cluster.yaml, to the value that a text has. The elements of a list are separated by commas. An empty
-// text resets the field to its default. The error names the field. Set doesn't check what [Cluster.Validate] checks.
+// Set sets a field, which is named as in cluster.yaml, to the value of a text. The elements of a list are separated by commas.
+// An empty text resets the field to its default. The error names the field. Set doesn't check the rules of [Cluster.Validate].
 func (u *User) Set(field, text string) error {
 	if isPassword(field) {
 		return fmt.Errorf("%s is set by locus user passwd, or by locus apply", field)
@@ -46,7 +46,7 @@ func (u *User) Set(field, text string) error {
 	return fmt.Errorf("%q is no field of a user; the fields are %s", field, strings.Join(names, ", "))
 }
 
-// setText sets the value of a field to what a text says, or to its zero value for an empty text.
+// setText sets a field to the value of a text, or to its zero value for an empty text.
 func setText(v reflect.Value, field, text string) error {
 	if text == "" {
 		v.SetZero()

@@ -8,7 +8,7 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// Each field can be set to what the file can say, and reset.
+// Each field can be set to every value that a file can contain, and reset.
 func TestUserFieldsAreSet(t *testing.T) {
 	texts := map[string]string{
 		"tls": "required", "databases": "shop, crm", "tables": "shop.orders", "read_only": "true", "ddl": "false", "scatter": "warn",

@@ -56,8 +56,8 @@ type Live[S any] struct {
 	revision int64
 	refused  error // error of Build for values
 
-	publish chan published[S] // to the acknowledging goroutine; holds the newest
-	unsaved chan saving       // to the saving goroutine; likewise
+	publish chan published[S] // to the acknowledging goroutine; contains the newest state
+	unsaved chan saving       // to the saving goroutine; contains the newest state
 	again   chan struct{}     // full if Rebuild was requested
 	soon    chan struct{}     // full if Refresh was requested
 	seen    atomic.Int64      // the newest revision that the state in force reflects

@@ -100,7 +100,7 @@ func TestNothingIsInForceBeforeTheFirstRead(t *testing.T) {
 		}
 		s.goAway(nil)
 		s.set("a")
-		follow(t, l) // without a Start that worked
+		follow(t, l) // Start has failed before
 		expect(t, l, "a")
 	})
 }
@@ -227,7 +227,7 @@ func TestWhatWasReadAlreadyIsNotReadAgain(t *testing.T) {
 	})
 }
 
-// Confirm reads what no watch reported, and keeps the state if that is nothing.
+// Confirm reads changes that the watch has not reported, and keeps the state if there are none.
 func TestConfirmReadsTheSource(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSource("a")

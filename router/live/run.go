@@ -85,7 +85,7 @@ func endOf(ctx context.Context) error {
 // announced longer than savePause before any gene changes hands.
 const savePause = time.Second
 
-// save saves the newest state in force until the context ends, and then what wasn't saved yet.
+// save saves the newest state in force until the context ends, and then a state that wasn't saved yet.
 func (l *Live[S]) save(ctx context.Context) {
 	for {
 		select {

@@ -8,7 +8,7 @@ import (
 
 // Status describes how current the state in force is, for health checks, metrics and display.
 type Status struct {
-	Revision     int64     // of the state in force; 0 for none
+	Revision     int64     // revision of the state in force; 0 for none
 	Published    time.Time // when it came into force
 	Acknowledged int64     // the last revision acknowledged
 	Confirmed    time.Time // when the source was last read; zero for never

@@ -30,7 +30,7 @@ type cacheShard struct {
 	mu         sync.Mutex // never held while waiting
 	young, old map[string]Plan
 	most       int // limit of the plans in a generation
-	bytes      int // of the young generation's keys
+	bytes      int // length of the young generation's keys
 }
 
 // NewCache returns a cache of about that many plans, at least 32, and of 1 KiB of keys for each plan.
@@ -59,7 +59,7 @@ func AppendShard(key []byte, named router.ShardName) []byte {
 	return append(append(key, 0, 0xff), named...) // no other part of a key begins with these bytes
 }
 
-// AppendContext appends to a key what the meaning of a text depends on: the default database and the modes.
+// AppendContext appends to a key the context on which the meaning of a text depends: the default database and the modes.
 func AppendContext(key []byte, schema string, mode stmt.Mode) []byte {
 	key = append(key, 0, byte(mode))
 	return append(key, schema...)

@@ -98,8 +98,8 @@ func (sc *scope) atMostOne(t *Gathered, n *node, places *stmt.Places) bool {
 	})
 }
 
-// carriable returns the columns of a table that the statement needs. It returns nil if the values of one can't be sent in the text so that the
-// server treats them exactly as those of the table.
+// carriable returns the columns of a table that the statement needs. It returns nil if the text can't contain the values of a
+// column in a form that the server treats exactly like the column's own values.
 func carriable(t *Gathered, of *catalog.Table, places *stmt.Places) (columns []*catalog.Column) {
 	if !of.Uneven.Even() {
 		return nil
@@ -138,7 +138,8 @@ func carriedType(c *catalog.Column) string {
 	return c.SQLType() + " CHARACTER SET " + c.Charset + " COLLATE " + c.Collation
 }
 
-// Stand returns the text that replaces the name of a carried table. document is an expression for its rows, a JSON array of arrays.
+// Stand returns the text that replaces the name of a carried table. document is an expression for its rows, a JSON array of
+// arrays.
 func (c *Carried) Stand(t *Gathered, document string) string {
 	var b strings.Builder
 	b.WriteString(" JSON_TABLE(" + document + ", '$[*]' COLUMNS (")

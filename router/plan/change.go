@@ -14,8 +14,8 @@ type Change struct {
 	Keyed
 	// Added is inserted into the text on every shard.
 	Added []Splice
-	// Limit is the number of rows that it changes at most, on all shards together. Nil: there is no limit. Without an order, any of the
-	// rows may be changed: one shard after the other changes what is left of the number.
+	// Limit is the maximum number of rows that it changes, on all shards together. Nil: there is no limit. Without an order
+	// any of the rows may be changed, so each shard in turn changes at most the remaining number.
 	Limit *stmt.Limit
 	// First describes how the first rows of all shards are found for a change with ORDER BY and LIMIT. Nil: the change has no order, or
 	// may not run on several shards.
@@ -27,7 +27,7 @@ type Change struct {
 	// Finding describes how the shards are found if the values don't determine them. Nil means that they can't be found.
 	Finding *Finding
 
-	// Indexing describes how the look-up indexes of the table are kept. Nil: the change concerns none.
+	// Indexing describes how the table's look-up indexes are maintained. Nil: the change affects none.
 	Indexing *Indexing
 
 	onlyOne  *Refusal // why it may not run on several shards; nil: it may
@@ -90,7 +90,7 @@ func (p *Change) Check(m *router.Map, v *Values, out *Route) error {
 	return p.checkAgreements(m, v, out)
 }
 
-// Selects reports whether the rows are found by the Selection. err is what Route has returned.
+// Selects reports whether the Selection finds the rows. err is the error of Route.
 func (p *Change) Selects(r *Route, err error) bool {
 	return p.Selection != nil && (err != nil || len(r.Shards) > 1)
 }
@@ -212,8 +212,8 @@ func Scattered() *Refusal {
 	return refuse(ScatterWrite, "it would change rows on several shards: name the owner, the ID or the order number in WHERE, or allow the user such changes (scatter_writes)")
 }
 
-// spreadObstacle returns what prevents a change from having the same effect on several shards as on one server, if each shard
-// changes its own rows. Empty means nothing.
+// spreadObstacle returns why a change would not have the same effect as on one server if each of several shards changes its
+// own rows. Empty means that it has the same effect.
 func (p *Change) spreadObstacle(s *stmt.Statement, sc *scope) string {
 	for i := range sc.nodes {
 		if !sc.nodes[i].sharded() {
@@ -298,7 +298,7 @@ func (p *Change) checkAgreements(m *router.Map, v *Values, out *Route) error {
 		return nil
 	}
 	only, one := out.onlyGene()
-	found := !one && p.Finds(out) && p.canFind(v) && p.Finding.table.ComputableKey() != nil // then the locking read compares the rows' genes
+	found := !one && p.Finds(out) && p.canFind(v) && p.Finding.table.ComputableKey() != nil // if so, the locking read compares the rows' genes
 	for i, a := range p.agree {
 		value := v.operand(&a.value)
 		g, err := a.key.Stored(value)

@@ -9,8 +9,9 @@ import (
 	"locus/router/stmt"
 )
 
-// Duplicates describes how an INSERT into a table with look-up indexes handles conflicting rows: those that have the values of a new row in a
-// unique key. They may be on other shards than the new row. So each row is inserted by itself, after its conflicting rows were locked.
+// Duplicates describes how an INSERT into a table with look-up indexes handles conflicting rows: rows that have the values of
+// a new row in a unique key. They may be on other shards than the new row. So each row is inserted separately, after its
+// conflicting rows were locked.
 type Duplicates struct {
 	Effect Effect
 
@@ -18,7 +19,7 @@ type Duplicates struct {
 	sets   []setEntry // for each look-up index, how ON DUPLICATE KEY UPDATE sets its column
 }
 
-// Effect is what an INSERT does about the rows that conflict with a new one.
+// Effect is how an INSERT handles rows that conflict with a new one.
 type Effect uint8
 
 const (
@@ -36,7 +37,8 @@ type otherKey struct {
 	at      []int
 }
 
-// setEntry is the assignment of an indexed column. The value is that of a column of the new row, or an operand, or NULL.
+// setEntry is the assignment to an indexed column. The value comes from a column of the new row or from an operand, or is
+// NULL.
 type setEntry struct {
 	assigned bool
 	isNull   bool
@@ -132,7 +134,8 @@ func (d *Duplicates) planSets(s *stmt.Statement, in *Insertion, lookups []catalo
 	return nil
 }
 
-// givesAs reports whether a new row's value of a column is known, and an indexed column stores it as it is. Another type could change it.
+// givesAs reports whether the value of a column is known for a new row, and an indexed column would store it unchanged. A
+// column of another type could change it.
 func (in *Insertion) givesAs(from, indexed int) bool {
 	t := in.Table
 	a, b := &t.Columns[from], &t.Columns[indexed]
@@ -235,8 +238,9 @@ func (x *Indexing) EntriesCondition(n int, entries []catalog.Entry) Condition {
 	return Condition{text + ")", x.Lookups[n].Key == "PRIMARY"}
 }
 
-// ConflictRead returns the query that locks the rows that satisfy a condition, without the foreign ones. Its fields are those of LockingRead, and
-// then the columns of all unique keys. No two rows of a shard have equal fields. The table has its own name, because LOCK TABLES locks only that.
+// ConflictRead returns the query that locks the rows that satisfy a condition, without the foreign ones. Its fields are the
+// fields of LockingRead, and then the columns of all unique keys. No two rows of a shard have equal fields. The table has its
+// own name, because LOCK TABLES locks only that name.
 func (x *Indexing) ConflictRead(c Condition, foreign router.Foreign) (text []byte, ok bool) {
 	t := x.table
 	fields := fieldsOf(t.Name, x.Lookups, x.GeneKey())
@@ -282,7 +286,7 @@ func (x *Indexing) UncheckedParent(row int) error {
 	return refuse(Indexed, "row %d conflicts with a row of %s on another shard, where its foreign keys can't be checked: look for the row first and write an UPDATE", row+1, x.table.TableName)
 }
 
-// String returns what happens to a conflicting row, or to the new one.
+// String returns the effect on a conflicting row, or on the new one.
 func (d *Duplicates) String() string {
 	return [...]string{"the row is left out", "the other row is deleted", "the other row is updated"}[d.Effect]
 }

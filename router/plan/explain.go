@@ -276,7 +276,8 @@ func (e *explainer) condition(c *condition) {
 	}
 }
 
-// on returns the shards of a gene's rows. For a divided gene that is both shards, or the one that the value's residue determines.
+// on returns the shards of a gene's rows. For a divided gene that is both shards, or the shard that the value's residue
+// determines.
 func (e *explainer) on(c *condition, g gene.Gene, v stmt.Value, how manner) string {
 	low, high, divided := e.m.Sides(g)
 	if !divided {

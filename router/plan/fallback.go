@@ -46,7 +46,7 @@ func passThrough(l *stmt.Lexed, ctx Context, reason error) (Plan, error) {
 	object, name := text.createdObject()
 	state := text.connectionState()
 	if object == "event" || object == "program" {
-		state = "" // its body runs later, or on another connection
+		state = "" // the program's body runs later, or on another connection
 		if err := ctx.checkProgramReach(l, &reach); err != nil {
 			return nil, err
 		}
@@ -61,7 +61,7 @@ func passThrough(l *stmt.Lexed, ctx Context, reason error) (Plan, error) {
 		return nil, refuse(Unsupported, "SET STATEMENT of a variable that an answer may depend on, before a statement that names %s: SET it for the session, then the statement", mention)
 	case mention != "":
 		return nil, refuse(Unreadable, "%s; it names %s, so it can't be passed on unread", syntax.Error(), mention)
-	case l.Err != nil: // no server reads beyond a quote that does not end: it refuses the text in its own words
+	case l.Err != nil: // no server reads beyond a quote that does not end, so the text is refused with the server's error
 		r := refuse(Unreadable, "%s", syntax.Error())
 		r.Unread = true
 		return nil, r
@@ -75,7 +75,7 @@ func passThrough(l *stmt.Lexed, ctx Context, reason error) (Plan, error) {
 		return nil, refuse(NotAllowed, "%s; %s in it reaches the server rather than tables: connect to the shard for it", syntax.Error(), reach.Server)
 	case object == "database":
 		return &Schema{Facts{Writes: true, Statement: noted(l, &stmt.Statement{Kind: stmt.CreateSchema, Schema: name})}}, nil
-	case object == "new database": // it may replace an existing one
+	case object == "new database": // the object may replace an existing one
 		return &Schema{Facts{Writes: true, Statement: noted(l, &stmt.Statement{Kind: stmt.CreateSchema, Features: stmt.DropsSchema, Schema: name})}}, nil
 	case text.pinningKind() != 0:
 		return &OneShard{Facts: Facts{Writes: true, Statement: noted(l, &stmt.Statement{Kind: text.pinningKind()})}, Shard: ctx.Catalog.First()}, nil
@@ -101,7 +101,7 @@ func passThrough(l *stmt.Lexed, ctx Context, reason error) (Plan, error) {
 	return p, nil
 }
 
-// checkUnreadable refuses a text that the parser can't read if it contains what no such text may contain.
+// checkUnreadable refuses a text that the parser can't read if it contains something that is forbidden in such texts.
 func (c Context) checkUnreadable(l *stmt.Lexed, syntax *stmt.SyntaxError, text unread) error {
 	if err := checkDeclaringComment(l, syntax); err != nil {
 		return err
@@ -145,13 +145,14 @@ func unreadFacts(l *stmt.Lexed, ctx Context, text unread, object string) Facts {
 	}
 }
 
-// noted returns a statement, completed with what its words alone show.
+// noted returns a statement, completed with the facts that its words alone show.
 func noted(l *stmt.Lexed, s *stmt.Statement) *stmt.Statement {
 	l.Note(s)
 	return s
 }
 
-// Unknown is the error of a statement that names what no server has. The statement has no effect. Number and Message are MySQL's.
+// Unknown is the error of a statement with a name that no server has. The statement has no effect. Number and Message are
+// MySQL's.
 type Unknown struct {
 	Number  uint16
 	State   string // empty: 42000

@@ -46,7 +46,7 @@ type Gathered struct {
 	System bool
 	// From is the only shard that has the table. Empty means that every shard has it.
 	From router.ShardName
-	// Start and End enclose the table's name in the text, or all of TABLE name if Statement is true.
+	// Start and End are the bounds of the table's name in the text. If Statement is true, they are the bounds of TABLE name.
 	Start, End stmt.Anchor
 	Statement  bool
 	// Hints are the index hints after the name. They apply where the rows are read, because the indexes are there.
@@ -169,7 +169,7 @@ func (sc *scope) aloneOn(n *node) router.ShardName {
 	return sc.ctx.Catalog.First()
 }
 
-// gatherObstacle returns what prevents a statement from running on another connection than the session's. Empty means nothing.
+// gatherObstacle returns why a statement can't run on another connection than the session's. Empty means that it can.
 func gatherObstacle(s *stmt.Statement) string {
 	switch f := s.Features; {
 	case s.Examined:

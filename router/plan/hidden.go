@@ -59,7 +59,7 @@ type hiding struct {
 	l          *stmt.Lexed
 	places     *stmt.Places
 	terms      []stmt.Conjunct
-	conditions map[*stmt.Block]string // on all rows of a block
+	conditions map[*stmt.Block]string // conditions on all rows of a block
 	blocks     []*stmt.Block
 	added      []Splice
 	derived    bool

@@ -25,7 +25,7 @@ type Insertion struct {
 	// Set is true for INSERT … SET. Its values are in Values.
 	Set    bool
 	Values []stmt.Operand
-	// keys are the keys of the row whose genes must be equal to that of Root.
+	// keys are the keys of the row whose genes must be equal to the gene of Root.
 	keys []rowKey
 	// numbered is the position in a row of the AUTO_INCREMENT column's value, or -1. number is the position of that column in the
 	// table if the cluster numbers it, or -1.
@@ -41,7 +41,7 @@ type Insertion struct {
 	// server. They apply to any INSERT: one that replaces rows, skips duplicates, or fails on them.
 	unsided  []unseenKey
 	replaces bool
-	// Indexing describes how the look-up indexes of the table are kept. Nil: it has none.
+	// Indexing describes how the table's look-up indexes are maintained. Nil: it has none.
 	Indexing *Indexing
 }
 
@@ -171,7 +171,7 @@ func listedCopies(n *stmt.Insertion, in *Insertion, t *catalog.Table) ([]Splice,
 	return []Splice{in.listed(at)}, nil
 }
 
-// Listing returns a list of columns for an INSERT without one that a shard will prepare. The shard's table may by now have other
+// Listing returns a list of columns for an INSERT without one that a shard will prepare. The shard's table may now have other
 // columns than the proxy knows.
 func Listing(p Plan) []Splice {
 	var columns []int

@@ -41,7 +41,7 @@ type Destination struct {
 	Batch Plan
 }
 
-// Rows is what precedes and follows the rows in the text of each INSERT of a batch.
+// Rows contains the texts before and after the rows in each INSERT of a batch.
 type Rows struct{ Head, Tail string }
 
 // Around returns the text around the rows.

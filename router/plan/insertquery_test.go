@@ -8,8 +8,8 @@ import (
 	"locus/router/stmt"
 )
 
-// The rows of a query are inserted in batches by one plan. What follows the rows is complete before any row is known, because the
-// places of literals after them depend on the number of literals in the first row.
+// The rows of a query are inserted in batches by one plan. The text after the rows is complete before any row is known,
+// because the positions of later literals depend on the number of literals in the first row.
 func TestBatchesHaveOneTail(t *testing.T) {
 	ctx := Context{Catalog: shopCatalog(t), Schema: "shop"}
 	text := "INSERT INTO orders (buyer_uid, memo) -- every one\nSELECT buyer_uid, memo FROM orders ON DUPLICATE KEY UPDATE memo = 'five'"

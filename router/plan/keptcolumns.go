@@ -43,7 +43,7 @@ func (c Context) checkDeclaredColumns(a *stmt.Altering, table catalog.TableName)
 	}
 	t, err := c.Catalog.Find(table)
 	if err != nil {
-		t = nil // it doesn't fit, and this may fix it
+		t = nil // the table doesn't fit its declaration, and this statement may correct that
 	}
 	for _, column := range a.Columns {
 		role := d.RoleOf(column.Name)

@@ -22,7 +22,7 @@ const (
 	// LeavesRoutine is any state, because the statement runs stored code: a function, a view over one, or a trigger.
 	LeavesRoutine
 	// LeavesUnknown is any state, because the statement runs a procedure, or a text that is built while it runs. No reset
-	// certainly removes what these leave.
+	// certainly removes the state that these leave.
 	LeavesUnknown
 )
 
@@ -84,8 +84,8 @@ func leavesDefinition(s *stmt.Statement) Leaves {
 	return LeavesNothing
 }
 
-// trackInsertID sets the facts so that stored code reads the session's LAST_INSERT_ID(), not that of the previous session on
-// the connection. The session then also reads the value that the code leaves.
+// trackInsertID sets the facts so that stored code reads the session's LAST_INSERT_ID(), and not the ID of the previous
+// session on the connection. The session then also reads the value that the code leaves.
 func trackInsertID(p Plan) {
 	switch p.(type) {
 	case *OneShard, *AnyShard:
@@ -127,7 +127,7 @@ func (c Context) leavesTable(s *stmt.Statement, t stmt.TableName) Leaves {
 	}
 	schema := c.schemaOf(t)
 	switch {
-	case strings.EqualFold(schema, "sys"): // its views keep settings in user variables
+	case strings.EqualFold(schema, "sys"): // the views of schema sys keep settings in user variables
 		return LeavesRoutine
 	case systemSchema(schema), strings.EqualFold(schema, stmt.Own):
 		return LeavesNothing
@@ -138,7 +138,7 @@ func (c Context) leavesTable(s *stmt.Statement, t stmt.TableName) Leaves {
 	case catalog.Traced:
 		return LeavesRoutine
 	case catalog.UnknownTrace:
-		if s.Kind == stmt.Show { // there is no such table
+		if s.Kind == stmt.Show { // the server has no such table
 			return LeavesNothing
 		}
 	}

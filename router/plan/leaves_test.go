@@ -72,7 +72,7 @@ func TestLeaves(t *testing.T) {
 		"DROP VIEW seen":                                                    LeavesNothing,
 		"CREATE DATABASE other":                                             LeavesNothing,
 		"ALTER DATABASE shop CHARACTER SET ascii":                           LeavesNothing,
-		"DROP DATABASE other":                                               LeavesState, // it may be the connection's default database
+		"DROP DATABASE other":                                               LeavesState, // the database may be the connection's default
 
 		// The parser can't read the following texts.
 		"CREATE TABLE other (a INT) WITH SYSTEM VERSIONING":                                 LeavesState,

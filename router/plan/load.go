@@ -48,7 +48,8 @@ func (load *Load) Make() []string {
 // Read returns the query that reads the temporary table, in the order of the file.
 func (load *Load) Read() string { return "SELECT " + load.list() + " FROM " + load.Temporary() }
 
-// Around returns the text around the rows of each INSERT. Rows that can't be inserted are skipped with a warning, as LOCAL does.
+// Around returns the text before the rows in each INSERT into the temporary table. INSERT IGNORE skips rows that can't be
+// inserted, with a warning, as LOAD DATA LOCAL does.
 func (load *Load) Around() Rows {
 	verb := "INSERT IGNORE INTO "
 	if load.Replace {

@@ -32,7 +32,7 @@ func planLock(s *stmt.Statement, ctx Context) (Plan, error) {
 			return nil, err
 		}
 		lookups := ctx.Catalog.Lookups(t)
-		for i := range lookups { // their entries are written with the rows
+		for i := range lookups { // a write to the rows also writes their entries
 			entries := lookups[i].Entries
 			for _, shard := range ctx.Catalog.Shards {
 				p.Locks[shard] = ctx.lockToo(p.Locks[shard], stmt.LockTable{TableName: stmt.TableName{Schema: entries.Schema, Name: entries.Name}, Mode: l.Mode})

@@ -12,8 +12,9 @@ import (
 	"locus/router/stmt"
 )
 
-// Sought describes how a look-up index finds the shards of a statement that names none of its keys. The entries of the values contain the
-// genes of the rows that have them. The statement keeps its condition, so an entry that is newer or older than the row changes no answer.
+// Sought describes how a look-up index finds the shards of a statement that contains none of its table's keys. The entries of
+// the values contain the genes of the rows that have them. The statement keeps its condition, so an entry that is newer or
+// older than the row doesn't change the answer.
 type Sought struct {
 	Lookup   *catalog.Lookup
 	operands []stmt.Operand
@@ -98,7 +99,7 @@ func (r *Route) Narrow(shards []int) {
 	r.Shards = append(r.Shards[:0], narrowed...)
 }
 
-// Indexing describes how a statement keeps the look-up indexes of its table.
+// Indexing describes how a statement maintains the look-up indexes of its table.
 type Indexing struct {
 	// Lookups are the indexes whose entries the statement may change.
 	Lookups []catalog.Lookup
@@ -123,7 +124,7 @@ func (c Context) refuseLookupTable(t *catalog.Table) error {
 	return refuse(Indexed, "table %s contains the entries of a look-up index, which are written with the rows of %s.%s: change those rows", t.TableName, t.Schema, t.Lookup.Table)
 }
 
-// indexInsert plans how an INSERT keeps the look-up indexes of its table. It returns nil if the table has none.
+// indexInsert plans how an INSERT maintains the look-up indexes of its table. It returns nil if the table has none.
 func (c Context) indexInsert(s *stmt.Statement, in *Insertion) (*Indexing, error) {
 	t := in.Table
 	if err := c.refuseLookupTable(t); err != nil {
@@ -177,7 +178,7 @@ func (x *Indexing) entry(n int, value stmt.Value, where string) (entry catalog.E
 	return catalog.Entry{Value: stored}, stored.Kind != stmt.Null, nil
 }
 
-// indexChange plans how an UPDATE or DELETE keeps look-up indexes. It sets Indexing, or refuses the statement.
+// indexChange plans how an UPDATE or DELETE maintains look-up indexes. It sets Indexing, or refuses the statement.
 func (p *Change) indexChange(s *stmt.Statement, sc *scope) error {
 	for i := range sc.nodes {
 		n := &sc.nodes[i]
@@ -225,7 +226,7 @@ func (p *Change) indexChange(s *stmt.Statement, sc *scope) error {
 	return nil
 }
 
-// unkept returns what prevents a locking read from finding the rows that a change of a table with a look-up index changes, or "".
+// unkept returns why a locking read can't find the rows that a change of a table with a look-up index changes, or "".
 func (sc *scope) unkept(s *stmt.Statement, n *node) string {
 	b := s.Blocks[0]
 	switch f := s.Features; {
@@ -266,9 +267,9 @@ func (x *Indexing) Reads() Plan { return x.reads }
 // GeneKey returns the key from which the gene of a row is read.
 func (x *Indexing) GeneKey() *catalog.Key { return x.table.ComputableKey() }
 
-// LockingRead returns the query for the values of the indexed columns, and for the gene's key behind them, of the rows that a shard changes,
-// without the foreign ones. Integers are in the answer as they are, bytes in hexadecimal, and texts as the hexadecimal bytes of utf8mb4.
-// condition is the text of the statement's condition, or nil.
+// LockingRead returns the query for the rows that a shard changes, without the foreign ones. It selects the values of the
+// indexed columns, and after them the gene's key. Its answer contains integers unchanged, bytes in hexadecimal, and texts as
+// the hexadecimal bytes of utf8mb4. condition is the text of the statement's condition, or nil.
 func (x *Indexing) LockingRead(condition []byte, foreign router.Foreign, limit int) []byte {
 	from := quote(x.table.Schema) + "." + quote(x.table.Name) + " AS " + quote(x.alias)
 	text := selecting(fieldsOf(x.alias, x.Lookups, x.GeneKey()), from, condition, x.owners, foreign)
@@ -296,7 +297,7 @@ func plainly(alias string, c *catalog.Column) string {
 	return "HEX(CONVERT(" + column + " USING utf8mb4))"
 }
 
-// EntryWrite returns a plan for the facts of a statement that writes entries of a look-up index.
+// EntryWrite returns a plan with the facts of a statement that writes entries of a look-up index.
 func EntryWrite(kind stmt.Kind) Plan {
 	return &Change{Facts: Facts{Statement: &stmt.Statement{Kind: kind, Insert: &stmt.Insertion{}}, Writes: true, Leaves: LeavesNothing}}
 }
@@ -310,7 +311,7 @@ func (x *Indexing) String() string {
 	return strings.Join(names, ", ")
 }
 
-// checkIndexedTables refuses a definition after which look-up indexes could not be kept.
+// checkIndexedTables refuses a definition after which look-up indexes could not be maintained.
 func (c Context) checkIndexedTables(s *stmt.Statement) error {
 	if s.Kind != stmt.DDL || s.Features&(stmt.TemporaryTable|stmt.MakesTable) != 0 {
 		return nil
@@ -327,7 +328,7 @@ func (c Context) checkIndexedTables(s *stmt.Statement) error {
 		if c.isTemporary(full) {
 			continue
 		}
-		lookups := slices.DeleteFunc(c.Catalog.LookupsOn(full), func(l catalog.TableName) bool { // those that are dropped with it
+		lookups := slices.DeleteFunc(c.Catalog.LookupsOn(full), func(l catalog.TableName) bool { // the look-up tables that are dropped in the same statement
 			return slices.ContainsFunc(s.Dropped, func(dropped stmt.TableName) bool { return c.fullName(dropped) == l })
 		})
 		d, _ := c.Catalog.Declared(full)

@@ -17,7 +17,7 @@ const (
 	hotScatter = "SELECT COUNT(*) FROM orders WHERE status = 'new'"
 )
 
-// surroundings contains what the time of a lookup should not depend on.
+// surroundings contains sizes that should not affect the time of a lookup.
 type surroundings struct{ shards, entries, tables int }
 
 var small, large = surroundings{2, 4, len(shop)}, surroundings{64, 4096, 1000}
@@ -57,8 +57,8 @@ func (s surroundings) catalogOf(t testing.TB, m *router.Map) *catalog.Catalog {
 	return catalog.New(m.Shards(), tables, nil)
 }
 
-// lookUp does what a session does for a text whose plan is in the cache. It scans the text, and finds the plan, the key's gene
-// and the shards.
+// lookUp does the work of a session for a text whose plan is in the cache: it scans the text, and finds the plan, the key's
+// gene and the shards.
 func (s surroundings) lookUp(t testing.TB, sql string) func() int {
 	t.Helper()
 	var (

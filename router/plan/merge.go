@@ -21,7 +21,7 @@ const (
 	Aggregated
 )
 
-// Merge describes what is added to the text for several shards, and how their answers are combined. Added columns are the last
+// Merge describes the additions to the text for several shards, and how their answers are combined. Added columns are the last
 // ones, and are removed from the answer.
 type Merge struct {
 	Kind MergeKind
@@ -163,7 +163,7 @@ func (sc *scope) groupKeys(b *stmt.Block) iter.Seq2[*node, *catalog.Key] {
 		for i := range b.Groups {
 			ref := &b.Groups[i]
 			if at := fieldNamed(b, ref); at == severalFields || at >= 0 && (b.Fields[at].Column == nil || !strings.EqualFold(b.Fields[at].Column.Name, ref.Name)) {
-				continue // it may be an alias
+				continue // the name may be an alias
 			}
 			if n, key := sc.resolve(b, *ref); key != nil && !yield(n, key) {
 				return

@@ -88,7 +88,7 @@ func (c Context) checkRows(s *stmt.Statement) error {
 	return c.checkEach(written, c.Catalog.Writing, c.Catalog.Unindexed)
 }
 
-// checkDefinedNames checks what a definition creates and names.
+// checkDefinedNames checks the names that a definition creates or uses.
 func (c Context) checkDefinedNames(s *stmt.Statement) error {
 	names := slices.DeleteFunc(slices.Clone(s.Tables), func(n stmt.TableName) bool { return slices.Contains(s.Created, n) })
 	if c.viewEverywhere(s) {
@@ -144,7 +144,8 @@ func (c Context) fullName(name stmt.TableName) catalog.TableName {
 	return catalog.TableName{Schema: c.schemaOf(name), Name: name.Name}
 }
 
-// isTemporary reports whether a name is that of a temporary table of the session. Servers find these before all other tables.
+// isTemporary reports whether a temporary table of the session has this name. Servers find temporary tables before all other
+// tables.
 func (c Context) isTemporary(name catalog.TableName) bool { return slices.Contains(c.Temporary, name) }
 
 // catalogRefusal returns the refusal for an error of the catalog about a name, or nil.

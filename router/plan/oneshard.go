@@ -17,11 +17,12 @@ type OneShard struct {
 	Named bool
 	// Hides is true if the answer describes a table with the gene column made by locus. That column is removed from the answer.
 	Hides bool
-	// Totals is true for SHOW TABLE STATUS. The sizes of sharded tables are then those of all shards.
+	// Totals is true for SHOW TABLE STATUS. The sizes of sharded tables are then the totals of all shards.
 	Totals bool
-	// Summed are the places that read information_schema.TABLES. The sizes of sharded tables are then those of all shards.
+	// Summed are the places that read information_schema.TABLES. The sizes of sharded tables are then the totals of all
+	// shards.
 	Summed []Summed
-	// Added is inserted into the text. It limits the rows to what the user may see.
+	// Added is inserted into the text. It limits the rows to the objects that the user may see.
 	Added []Splice
 }
 

@@ -46,8 +46,8 @@ func truthOf(b bool) truth {
 	return no
 }
 
-// scopeRow contains the values of the columns by alias, including those of the query around it. A nil row is one that an outer
-// join did not find.
+// scopeRow contains the values of the columns by alias, including columns of the query around it. A nil row is the missing row
+// of an outer join.
 type env struct {
 	rows   map[string]row
 	parent *env
@@ -85,7 +85,7 @@ type table struct {
 type generator struct {
 	*rapid.T
 	n   int
-	ids []int64 // of orders that may exist
+	ids []int64 // IDs of orders that may exist
 }
 
 var oracleTables = map[string][]string{
@@ -282,7 +282,7 @@ func (g *generator) columnOf(tables []*table, kind string) (alias, name string, 
 	return f[0], f[1], true
 }
 
-// condition returns a condition on the tables, and on those of the query around it.
+// condition returns a condition on the given tables, and on the tables of the query around it.
 func (g *generator) condition(tables, outer []*table, subqueries, depth int) expression {
 	if depth > 0 {
 		switch g.pick(9) {
@@ -458,7 +458,7 @@ type query struct {
 	from    source
 	where   *expression
 	columns []field // as they are selected
-	fields  []field // with the columns of a derived table
+	fields  []field // for a derived table: its columns
 }
 
 type field struct{ alias, name string }
@@ -605,7 +605,7 @@ func canonical(rows [][]cell) string {
 	return strings.Join(out, "\n")
 }
 
-// TestOracle checks that a statement that is routed returns what it returns with all rows in one place.
+// TestOracle checks that a routed statement returns the same answer as with all rows in one place.
 func TestOracle(t *testing.T) {
 	c := shopCatalog(t)
 	routed, several, refused := 0, 0, 0

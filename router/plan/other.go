@@ -87,8 +87,8 @@ func (c Context) truncatesOwn(s *stmt.Statement) bool {
 		stmt.OwnTables[strings.ToLower(s.Tables[0].Name)]
 }
 
-// refuseSpread returns the refusal of a statement on a table whose rows are on several shards. Its message contains what to do instead.
-// It must never suggest to run on each shard what would then have different results.
+// refuseSpread returns the refusal of a statement on a table whose rows are on several shards. Its message contains the
+// remedy. The remedy must never be to run on each shard a statement that would have different results there.
 func refuseSpread(s *stmt.Statement, t *catalog.Table) error {
 	instead := "leave that table out of it"
 	switch s.Verb {
@@ -106,8 +106,8 @@ func refuseSpread(s *stmt.Statement, t *catalog.Table) error {
 	return refuse(Unsupported, "%s on %s table %s: %s", s.Verb, t.Kind, t.TableName, instead)
 }
 
-// planEverywhere plans what every shard runs by itself: definitions of sharded and global tables only, and the maintenance of such
-// tables. It returns nil, nil for other statements.
+// planEverywhere plans statements that every shard runs by itself: definitions of sharded and global tables only, and the
+// maintenance of such tables. It returns nil, nil for other statements.
 func (c Context) planEverywhere(s *stmt.Statement) (Plan, error) {
 	if s.Features&stmt.MakesTable != 0 {
 		return c.planCreate(s)

@@ -13,7 +13,7 @@ import (
 type Owned struct {
 	Filter stmt.Filter
 	tables []ownedTable
-	next   *Owned // of the next arm of a UNION ALL; nil: there is none
+	next   *Owned // place in the next arm of a UNION ALL; nil: there is none
 }
 
 type ownedTable struct {

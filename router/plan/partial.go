@@ -15,7 +15,7 @@ import (
 // that the statement names outside of aggregates or counts the distinct values of. The statement then runs over the groups of all
 // shards, and its aggregates combine partial ones.
 type Partial struct {
-	Schema, Alias string // of the temporary table, whose columns are named by Key and Sum
+	Schema, Alias string // name and alias of the temporary table, whose columns are named by Key and Sum
 	// Start and End enclose FROM and WHERE.
 	Start, End stmt.Anchor
 	// Tables are the tables of the keys' columns.
@@ -37,14 +37,14 @@ type PartialTable struct{ Name, Alias string } // in SQL
 
 // PartialKey is a column that rows are grouped by, in SQL.
 type PartialKey struct {
-	Name   string // of the temporary table's column
+	Name   string // name of the temporary table's column
 	Column string
 }
 
 // PartialSum is an aggregate of a shard's group. If Column, in SQL, isn't empty, the value has the type of that column. Such sums
 // are the last ones.
 type PartialSum struct {
-	Name       string // of the temporary table's column
+	Name       string // name of the temporary table's column
 	Function   string
 	Start, End stmt.Anchor // of the argument
 	Column     string
@@ -187,7 +187,7 @@ func (m *partialMaker) addKeys() bool {
 		}
 	}
 	switch {
-	case m.b.Grouped: // without rows, GROUP BY of constants alone returns no group
+	case m.b.Grouped: // GROUP BY of constants alone returns no group if there are no rows
 		return len(m.out.Keys) > 0
 	case m.b.Distinct:
 		return !slices.ContainsFunc(m.b.Fields, func(f stmt.Field) bool { return f.Column == nil })
@@ -271,7 +271,7 @@ func (m *partialMaker) editAggregates() bool {
 		m.out.Edits = append(m.out.Edits, Edit{a.Start, a.End, text})
 	}
 	if m.usesDates && !m.b.Grouped && len(m.out.Keys) > 0 {
-		return false // in groups MariaDB leaves out invalid dates, such as February 30
+		return false // MariaDB omits groups of invalid dates, such as February 30
 	}
 	slices.SortStableFunc(m.out.Sums, func(a, b PartialSum) int { return cmp.Compare(min(len(a.Column), 1), min(len(b.Column), 1)) })
 	return true

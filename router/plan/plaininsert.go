@@ -10,7 +10,7 @@ import (
 func planPlainInsert(s *stmt.Statement, t *catalog.Table, ctx Context) (Plan, error) {
 	facts := Facts{
 		Writes: true, KeepsInsertID: true, Cacheable: true,
-		ReadsInsertID: s.Features&(stmt.ReadsInsertID|stmt.Returning) != 0, // an answer with rows doesn't contain what was generated
+		ReadsInsertID: s.Features&(stmt.ReadsInsertID|stmt.Returning) != 0, // an answer with rows doesn't contain the generated ID
 	}
 	one := &OneShard{Facts: facts, Shard: ctx.Catalog.First()}
 	if t != nil && t.Kind == catalog.Single {

@@ -22,12 +22,12 @@ type Plan interface {
 	explain(e *explainer)
 }
 
-// Facts contains what every plan knows of its statement.
+// Facts contains the facts about its statement that every plan has.
 type Facts struct {
 	Statement *stmt.Statement
 	// Writes is true if rows or schemas change.
 	Writes bool
-	// Reserved is true if the statement names what the proxies keep in the schema locus. Only an admin may run it.
+	// Reserved is true if the statement names objects that the proxies keep in the schema locus. Only an admin may run it.
 	Reserved bool
 	// Metadata is true for a read of metadata, which takes no part in a transaction.
 	Metadata bool
@@ -65,7 +65,8 @@ type Context struct {
 	Rights *Rights
 	// Temporary are the session's temporary tables whose names are known.
 	Temporary []catalog.TableName
-	// Owned contains what the session answers itself, by the names of stmt.Owned and stmt.Shown. Nil means nothing.
+	// Owned contains the expressions and SHOW statements that the session answers itself, by the names of stmt.Owned and
+	// stmt.Shown. Nil means none.
 	Owned map[string]bool
 	// Rewritten is true if the text was made from a client's text that was planned before, with the session's answers in it. It
 	// may contain values that are no part of the client's text, such as a list of statements.
@@ -206,7 +207,7 @@ func (c Context) checkDefinition(l *stmt.Lexed, s *stmt.Statement) error {
 	return nil
 }
 
-// checkProgram refuses a stored program that would do what no statement of a client may do.
+// checkProgram refuses a stored program that would do something that no statement of a client may do.
 func (c Context) checkProgram(l *stmt.Lexed, reach *stmt.Reach) error {
 	if err := c.checkProgramReach(l, reach); err != nil {
 		return err

@@ -54,13 +54,13 @@ const (
 	OwnerMissing Code = 1201
 	// OwnerUnusable: the owner's value can't be hashed.
 	OwnerUnusable Code = 1202
-	// GeneMismatch: an ID, order number or gene is not that of its owner.
+	// GeneMismatch: an ID, order number or gene belongs to another owner.
 	GeneMismatch Code = 1203
 	// KeyChange: an UPDATE would change a row's gene.
 	KeyChange Code = 1204
 	// RowShape: the number of values in a row is not the number of columns.
 	RowShape Code = 1205
-	// NumberMismatch: an order number is not that of its ID.
+	// NumberMismatch: an order number belongs to another ID.
 	NumberMismatch Code = 1206
 	// UnknownColumn: the table has no such column, or several tables have it.
 	UnknownColumn Code = 1207
@@ -69,7 +69,7 @@ const (
 	ServerNumbers Code = 1208
 	// UniqueUnseen: the statement can't handle a duplicate as requested, because the other row may be on another shard.
 	UniqueUnseen Code = 1209
-	// Indexed: the statement can't keep a look-up index of its table.
+	// Indexed: the statement can't maintain a look-up index of its table.
 	Indexed Code = 1211
 	// CopiesDiffer: a row of a global table would get a different value on each shard.
 	CopiesDiffer Code = 1210
@@ -106,7 +106,8 @@ type Refusal struct {
 	// Near is set if every server would refuse the text too. It contains the text and the line that a server's syntax error
 	// names.
 	Near *Near
-	// Unread is true if the parser doesn't know such a statement. A server might refuse it as wrong, with a better message.
+	// Unread is true if the parser doesn't know such a statement. A server might refuse it as a syntax error, with a better
+	// message.
 	Unread bool
 	// ColumnsDiffer is true if the shards' answers have different columns. Their tables may have changed since the statement was
 	// planned.

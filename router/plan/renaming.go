@@ -18,7 +18,7 @@ func (c Context) planRenaming(s *stmt.Statement) (Plan, error) {
 	for i, r := range s.Renames {
 		list[i] = catalog.Rename{From: c.fullName(r.From), To: c.fullName(r.To)}
 		if meanwhile[list[i].From] {
-			continue // it is a new name of a table before it
+			continue // an earlier rename in the list uses this name as its new name
 		}
 		meanwhile[list[i].To] = true
 		on, err := c.onEveryShardOrRenaming(r.From)

@@ -36,7 +36,7 @@ func AppendRights(key []byte, r *Rights) []byte {
 	return binary.BigEndian.AppendUint64(append(key, 0), r.ID)
 }
 
-// Denied is the error of a statement that the user may not run. The statement has no effect. Number and text are MySQL's.
+// Denied is the error of a statement that the user may not run. The statement has no effect. Number and Text are MySQL's.
 type Denied struct {
 	Number  uint16
 	Message string

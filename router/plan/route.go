@@ -20,7 +20,7 @@ type Keyed struct {
 	sided   bool             // each class's rows are on one shard even if their gene is divided
 	pinned  router.ShardName // the shard of the single tables that are joined with the sharded ones; may be empty
 	noShard *Refusal         // why no shard can have all tables; nil: one can
-	arms    []Keyed          // of a UNION ALL whose arms' rows may be on different shards; nil for other statements
+	arms    []Keyed          // the arms of a UNION ALL whose rows may be on different shards; nil for other statements
 }
 
 // class is a group of sharded tables whose joined rows have one gene, with the statement's condition on that gene.
@@ -39,7 +39,7 @@ type condition struct {
 	operands  []stmt.Operand
 	low, high *stmt.Operand
 	nullSafe  bool
-	inRows    bool           // in a list of rows; see catalog.Key.OfInRows
+	inRows    bool           // the key is in a list of rows; see catalog.Key.OfInRows
 	beside    []stmt.Operand // the values in the same place of the other rows of the list
 	side      bool           // the residue of this key places the table's rows
 }

@@ -10,7 +10,8 @@ import (
 	"locus/router/stmt"
 )
 
-// The cases are where a routine is created, by what is known of the shards. s2 is unreachable unless it is listed.
+// The cases are the shards on which a routine is created, by what is known of the shards. s2 is unreachable unless it is
+// listed.
 func TestRoutines(t *testing.T) {
 	const first, everywhere = "*plan.OneShard", "*plan.Definition"
 	listing := func(tables []string, routines ...string) *catalog.Listing {

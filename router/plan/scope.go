@@ -31,7 +31,7 @@ type scope struct {
 	first   map[*stmt.Block]int         // the index of a block's first node
 	readers map[*stmt.Block]*stmt.Block // by the block of a derived table, the block that reads it
 	windows bool                        // the statement has window functions
-	sides   groups                      // of nodes whose rows also have one residue
+	sides   groups                      // groups of nodes whose rows also have one residue
 }
 
 func newScope(s *stmt.Statement, ctx Context) (*scope, error) {
@@ -190,7 +190,7 @@ func (sc *scope) within(b *stmt.Block, ref stmt.ColumnRef) (found *node, unknown
 	switch len(candidates) {
 	case 0:
 		return nil, unknown || !ascii(ref.Name) // servers find é by the name e
-	case 1: // if an unknown table had it too, the server would return an error for an ambiguous name
+	case 1: // if an unknown table also had the column, the server would return an error for an ambiguous name
 		return candidates[0], unknown
 	}
 	return sc.merged(b, ref.Name, candidates), true

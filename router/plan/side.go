@@ -129,7 +129,7 @@ func (r *Route) Whole() bool {
 }
 
 // Residue returns the residue of the ID by which a row of a divided gene is placed. It returns false if the row has no such ID
-// yet. The residue is then that of the ID it is issued.
+// yet, because the residue then depends on the ID that it gets.
 func (in *Insertion) Residue(v *Values, row int) (r orderid.Residue, known bool) {
 	switch side := in.Table.Side(); {
 	case side == nil:

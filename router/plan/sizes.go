@@ -19,7 +19,7 @@ func (c Context) sums(t stmt.TableName) bool {
 	return strings.EqualFold(t.Name, "tables") && strings.EqualFold(c.schemaOf(t), "information_schema") && len(c.Catalog.ShardedSchemas()) > 0
 }
 
-// namesSizes reports whether a statement may read a size.
+// namesSizes reports whether a statement may read the size of a table.
 func namesSizes(p *stmt.Places) bool {
 	return p.Star || p.Names[strings.ToLower(averageLength)] ||
 		slices.ContainsFunc(SizeColumns, func(column string) bool { return p.Names[strings.ToLower(column)] })
@@ -30,8 +30,8 @@ func namesSizes(p *stmt.Places) bool {
 type Summed struct {
 	start, end stmt.Anchor
 	statement  bool   // TABLE name
-	alias      string // of the derived table; empty: the statement has one
-	condition  string // on the rows; empty: none
+	alias      string // alias of the derived table; empty: the statement has one
+	condition  string // condition on the rows; empty: none
 }
 
 func summed(l *stmt.Lexed, at stmt.TablePlace, condition string) Summed {
@@ -68,15 +68,16 @@ func openings(list []Summed) (at []Splice) {
 	return at
 }
 
-// These are the names of the shard's own rows, and of those of the other shards. The columns of the latter are the database and
-// the table as binary strings (n0, n1) and the sizes (s0 to s5). A size is NULL if it is unknown.
+// ownSizes is the alias of the rows of the shard itself, and otherSizes is the alias of the other shards' rows. The latter
+// have the columns n0 and n1, which are the database and the table as binary strings, and the sizes s0 to s5. A size is NULL
+// if it is unknown.
 const (
 	ownSizes   = "locus_own"
 	otherSizes = "locus_other"
 )
 
-// Splices returns the changes of the text. columns are those of information_schema.TABLES. others is a query for the sizes on the
-// other shards that returns one row for each sharded table.
+// Splices returns the changes of the text. columns are the columns of information_schema.TABLES. others is a query for the
+// sizes on the other shards that returns one row for each sharded table.
 func (s *Summed) Splices(columns []string, others string) []Splice {
 	fields := make([]string, len(columns))
 	for i, column := range columns {

@@ -96,9 +96,9 @@ func columnKey(b *stmt.Block, sc *scope, key SortKey, ref stmt.ColumnRef) (SortK
 		return key, "WEIGHT_STRING(" + name + ")", nil
 	case "enum", "set", "bit":
 		return key, name + " + 0", nil
-	case "float": // as text it is rounded
+	case "float": // the text of a FLOAT is rounded
 		return key, name + " + 0e0", nil
-	case "timestamp": // as text it goes back an hour every autumn
+	case "timestamp": // the text of a TIMESTAMP goes back an hour every autumn
 		return key, "UNIX_TIMESTAMP(" + name + ")", nil
 	case "tinyblob", "blob", "mediumblob", "longblob":
 		return key, name, nil

@@ -42,7 +42,7 @@ var InformationTables = words("administrable_role_authorizations", "all_plugins"
 	"table_constraints_extensions", "table_privileges", "table_statistics", "tables", "tables_extensions", "tablespaces",
 	"tablespaces_extensions", "triggers", "user_privileges", "view_routine_usage", "view_table_usage", "views")
 
-// pathTables contain file paths on a server's disk, including those of databases that a user with rights may not use.
+// pathTables contain file paths on a server's disk, including the paths of databases that a user with rights may not use.
 var pathTables = words("files", "innodb_datafiles", "innodb_sys_datafiles", "innodb_tablespaces", "innodb_sys_tablespaces",
 	"innodb_tablespaces_brief", "system_variables", "variables_info")
 

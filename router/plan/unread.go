@@ -19,7 +19,7 @@ func (u unread) plain() []string {
 	return out
 }
 
-// refusal returns the refusal of a text that the parser can't read, with what to do instead.
+// refusal returns the refusal of a text that the parser can't read, with a remedy.
 func (u unread) refusal(syntax *stmt.SyntaxError, ctx Context) *Refusal {
 	plain := u.plain()[u.verb():]
 	r := refuse(NotAllowed, "%s; statements that reach more than the tables that they name can't be passed on unread: connect to the shard for it", syntax.Error())

@@ -10,16 +10,16 @@ import (
 	"locus/router/stmt"
 )
 
-// naming contains the columns of information_schema or SHOW that name what a row describes. Without a table column a row
-// describes a whole database. If within is true, it describes something in a database, and a user who may use only a part of the
-// database doesn't see it.
+// naming contains the columns of information_schema or SHOW that name the object of a row. Without a table column a row
+// describes a whole database. If within is true, it describes an object in a database, and a user who may use only a part of
+// the database doesn't see it.
 type naming struct {
 	schema, table string
 	within        bool
 	like          string // the column that LIKE applies to, if not the table's
 }
 
-// described are the tables of information_schema in which users with rights see the rows about what they may use.
+// described are the tables of information_schema in which users with rights see only rows about objects that they may use.
 var described = map[string]naming{
 	"schemata": {schema: "SCHEMA_NAME"},
 	"tables":   {schema: "TABLE_SCHEMA", table: "TABLE_NAME"}, "columns": {schema: "TABLE_SCHEMA", table: "TABLE_NAME"},
@@ -50,7 +50,7 @@ var shown = map[string]naming{
 	"function status":  {schema: "Db", within: true, like: "Name"},
 }
 
-// narrow changes a statement that lists objects so that it returns what the user may use.
+// narrow changes a statement that lists objects so that it returns the objects that the user may use.
 func (r *Rights) narrow(l *stmt.Lexed, p Plan, ctx Context) error {
 	if r == nil || r.Databases == nil && r.Tables == nil {
 		return describe(l, p, ctx)
@@ -153,7 +153,7 @@ func (r *Rights) narrowShow(p *OneShard, ctx Context) {
 	}
 }
 
-// visible returns the condition that a row is about what the user may use.
+// visible returns the condition that a row is about an object that the user may use.
 func (r *Rights) visible(name naming) string {
 	whole := slices.Sorted(maps.Keys(r.Databases))
 	whole = append(whole, "information_schema", "INFORMATION_SCHEMA")

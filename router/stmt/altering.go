@@ -76,7 +76,7 @@ func (l *Lexed) Names(name string) bool {
 // Written returns a stretch of the text.
 func (l *Lexed) Written(s Stretch) string { return string(l.Text[l.Offset(s.Start):l.Offset(s.End)]) }
 
-// altering reads what an ALTER TABLE does to columns.
+// altering reads the changes of columns in an ALTER TABLE.
 func (r *reader) altering(n *ast.AlterTableStmt) *Altering {
 	a := &Altering{}
 	for _, spec := range n.Specs {
@@ -153,7 +153,7 @@ func reshapes(spec *ast.AlterTableSpec) bool {
 	case ast.AlterTableAddColumns, ast.AlterTableDropColumn, ast.AlterTableModifyColumn, ast.AlterTableChangeColumn, ast.AlterTableRenameColumn,
 		ast.AlterTableAlterColumn, ast.AlterTableDropPrimaryKey:
 		return true
-	case ast.AlterTableAddConstraint: // whose columns become NOT NULL
+	case ast.AlterTableAddConstraint: // the constraint makes its columns NOT NULL
 		return spec.Constraint.Tp == ast.ConstraintPrimaryKey
 	case ast.AlterTableOption:
 		return converts(spec.Options) != nil
@@ -208,7 +208,8 @@ func converts(options []*ast.TableOption) *ColumnType {
 	return t
 }
 
-// adds reads an ALTER TABLE that only adds columns. It returns nil for any other, and for unsupported spellings.
+// adds reads an ALTER TABLE that only adds columns. It returns nil for any other ALTER TABLE, and for syntax that it doesn't
+// support.
 func (r *reader) adds(n *ast.AlterTableStmt) (list []AddedColumn) {
 	scan := lexemeReader{l: r.l, list: r.l.lexemes(math.MaxInt)}
 	if !scan.takes("alter", "table") {
@@ -276,7 +277,7 @@ func (r lexemeReader) added(spec *ast.AlterTableSpec) (c AddedColumn, ok bool) {
 	if !r.takes("add") {
 		return c, false
 	}
-	if r.has("invisible") { // it must stay so on all shards
+	if r.has("invisible") { // the column must stay invisible on all shards
 		return c, false
 	}
 	r.takes("column")

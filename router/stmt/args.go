@@ -76,7 +76,7 @@ func (a *Args) Operand(o *Operand) Value {
 	return v
 }
 
-// negate negates the value behind a minus sign. The server computes that of a string.
+// negate negates the value after a minus sign. For a string, the result is unknown, because only the server computes it.
 func (a *Args) negate(v Value) Value {
 	switch v.Kind {
 	case Int:

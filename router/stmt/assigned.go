@@ -86,7 +86,7 @@ func (w *walker) value() (from, to int, ok bool) {
 	return from, to, true
 }
 
-// signs skips what may precede a value, and counts open parentheses.
+// signs skips signs and parentheses before a value, and counts open parentheses.
 func (w *walker) signs() (open int) {
 	for w.blanks(); w.pos < len(w.l.Text); w.blanks() {
 		switch w.l.Text[w.pos] {

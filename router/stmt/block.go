@@ -66,7 +66,7 @@ func (r *reader) filter(b *Block, from int) {
 	end := r.l.end()
 	where := r.l.clause(from, "where")
 	if next := r.l.clause(from, setOperators...); next >= 0 && next < where {
-		where = -1 // it belongs to another arm
+		where = -1 // the WHERE belongs to another arm
 	}
 	if where >= 0 {
 		from = where + len("where")
@@ -140,7 +140,7 @@ func (r *reader) arms(n *ast.SetOprSelectList, parent *Block) {
 	}
 }
 
-// query reads any node that may stand in place of a SELECT.
+// query reads any node that is allowed in place of a SELECT.
 func (r *reader) query(n ast.Node, parent *Block) {
 	switch n := n.(type) {
 	case *ast.SelectStmt:

@@ -102,7 +102,7 @@ func (b *bodyReader) declare() {
 	}
 }
 
-// assigns reads the list of SET up to its first assignment, and looks ahead to the others.
+// assigns reads the list of SET up to its first assignment, and looks for further ones.
 func (b *bodyReader) assigns() bool {
 	ahead := lexemeReader{l: b.l, list: b.list}
 	for depth, target := 0, true; len(ahead.list) > 0; {

@@ -113,8 +113,8 @@ func (l *Lexed) clause(from int, words ...string) int {
 	return -1
 }
 
-// behind returns the end of the first word of the text, which must be first, and of the modifiers that follow it. It returns -1 if the
-// text begins with another word.
+// behind returns the end of the word first, with which the text must begin, and of the modifiers that follow it. It returns -1
+// if the text begins with another word.
 func (l *Lexed) behind(first string, modifiers ...string) int {
 	list := l.words()
 	l.look(len(list))

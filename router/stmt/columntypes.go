@@ -11,9 +11,9 @@ import (
 // depend on a column's type.
 var unreadTypes = set(`geometry point linestring polygon multipoint multilinestring multipolygon geometrycollection geomcollection uuid inet4 inet6`)
 
-// treeWithColumnTypes runs the parser on a CREATE TABLE in which INT is in the place of types that it doesn't support, STORED in that of
-// MariaDB's PERSISTENT, KEY in that of SPATIAL KEY, CHECK (…) in that of DEFAULT (…), and nothing in that of other attributes and options. It returns the error refused if there are
-// none, or if the parser still doesn't support the text.
+// treeWithColumnTypes runs the parser on a CREATE TABLE after replacing the parts that the parser doesn't support: types by
+// INT, MariaDB's PERSISTENT by STORED, SPATIAL KEY by KEY, DEFAULT (…) by CHECK (…), and other attributes and options by
+// nothing. It returns the error refused if there are no such parts, or if the parser still doesn't support the text.
 func treeWithColumnTypes(l *Lexed, text string, refused error) (ast.StmtNode, error) {
 	if words := l.words(); len(words) == 0 || !l.is(words[0], "create") {
 		return nil, refused
@@ -98,7 +98,7 @@ func (d *definitions) step() {
 	d.take()
 }
 
-// behind reads what follows the next piece.
+// behind returns a reader of the text after the next piece.
 func (d *definitions) behind() *lexemeReader { return &lexemeReader{l: d.l, list: d.list[1:]} }
 
 // blanked blanks an attribute, with its value if there is one.

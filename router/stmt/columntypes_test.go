@@ -26,7 +26,7 @@ func TestColumnTypes(t *testing.T) {
 	}
 }
 
-// TestNoColumnTypes checks definitions that stay unread.
+// TestNoColumnTypes checks definitions that the parser still can't read.
 func TestNoColumnTypes(t *testing.T) {
 	for text, versions := range map[string]bool{
 		"create table t (a int) comment 'x' with system versioning":       true,

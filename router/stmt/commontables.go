@@ -13,7 +13,7 @@ type CommonTable struct {
 	NameEnd, End Anchor
 	// Reads are the places that read it, in the order of the text. A recursive one reads itself, which is not among them.
 	Reads []CommonRead
-	// Merges reports whether a server may read the query's tables in place of its rows. The type of a field is then that of its
+	// Merges reports whether a server may read the query's tables in place of its rows. A field then has the type of its
 	// expression.
 	Merges bool
 	// Exact reports, if it merges, which fields are columns of tables. It is empty if all are, and nil if that is not known.
@@ -63,7 +63,7 @@ func (r *reader) commonTables(n *ast.WithClause) ([]CommonTable, bool) {
 	return out, true
 }
 
-// parentheses skips the parentheses that come next, and what is within them. It returns their end, or 0.
+// parentheses skips the next pair of parentheses with its content. It returns its end, or 0.
 func (r *lexemeReader) parentheses() (end int) {
 	if r.peek().char != '(' {
 		return 0
@@ -152,7 +152,7 @@ func readsTables(n *ast.TableRefsClause) bool {
 	return !v.found
 }
 
-// ownAggregates finds aggregates and window functions, without those of subqueries.
+// ownAggregates finds aggregates and window functions, except for those in subqueries.
 type ownAggregates struct{ found bool }
 
 func (v *ownAggregates) Enter(n ast.Node) (ast.Node, bool) {

@@ -299,7 +299,7 @@ func (r *reader) agrees(n ast.ValueExpr, literal int32) bool {
 	var a Args
 	a.Reset(r.l, nil)
 	if l := r.l.Literals[literal]; l.overlong() || r.l.Text[l.End-1] == '.' {
-		return true // the text for the parser has another spelling
+		return true // the text for the parser was changed here, so the two can differ
 	}
 	ours := a.Value(literal)
 	switch theirs := n.GetValue().(type) {

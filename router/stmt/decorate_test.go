@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// decorations part tokens, and say nothing.
+// decorations separate tokens, and have no meaning.
 var decorations = []string{" /* x */ ", " -- x'\n", " # \"x\n", "\t\n ", " /* into @x ( */ ", " "}
 
 // decorated returns the text with a blank or a comment between any two tokens that may be separated.

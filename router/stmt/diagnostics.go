@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// Diagnosing is GET DIAGNOSTICS into user variables, about the previous statement or one of its conditions.
+// Diagnosing is a GET DIAGNOSTICS that assigns facts about the previous statement, or about one of its conditions, to user
+// variables.
 type Diagnosing struct {
 	// Condition is the expression of the condition's number; empty for statement information.
 	Condition string

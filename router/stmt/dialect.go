@@ -69,7 +69,7 @@ func (d *dialect) last(i int) int {
 	return d.closing(i, nil, nil)
 }
 
-// expression replaces what the parser doesn't support in expressions.
+// expression replaces syntax in expressions that the parser doesn't support.
 func (d *dialect) expression(i int) {
 	switch d.word(i) {
 	case "sounds":
@@ -112,7 +112,7 @@ func (d *dialect) cast(i int) {
 	}
 }
 
-// typed blanks what follows the second argument of a call from one of the words on.
+// typed blanks the end of a call, from the first of the given words that follows the second argument.
 func (d *dialect) typed(i int, words ...string) {
 	end, comma, from := d.last(i+1), 0, 0
 	if end == 0 {
@@ -194,7 +194,7 @@ func (d *dialect) name(i int) int {
 	return i + 1
 }
 
-// definition replaces what the parser doesn't support in statements that define tables, views and indexes.
+// definition replaces syntax in definitions of tables, views and indexes that the parser doesn't support.
 func (d *dialect) definition() {
 	switch {
 	case d.words(0, "create", "or", "replace", "index"), d.words(0, "create", "or", "replace", "unique"), d.words(0, "create", "or", "replace", "fulltext"):
@@ -303,7 +303,7 @@ func (d *dialect) alter() {
 	}
 }
 
-// altered replaces what the parser doesn't support in a clause of ALTER TABLE.
+// altered replaces syntax in a clause of ALTER TABLE that the parser doesn't support.
 func (d *dialect) altered(i, depth int) {
 	switch w := d.word(i); {
 	case w == "if" && d.word(i+1) == "exists" && depth == 0:
@@ -346,7 +346,7 @@ func (d *dialect) partition(i int) bool {
 	return false
 }
 
-// altersIndex reports whether IGNORED at i is the last word of ALTER INDEX. It blanks NOT in front of it.
+// altersIndex reports whether the word at i is the IGNORED that ends ALTER INDEX. If so, it blanks a NOT before it.
 func (d *dialect) altersIndex(i int) bool {
 	name := i - 1
 	if d.word(name) == "not" {

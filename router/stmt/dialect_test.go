@@ -36,7 +36,7 @@ func TestDialect(t *testing.T) {
 		"drop index i on t nowait":                                                                                                                                true,
 		"truncate table s.t nowait":                                                                                                                               true,
 		"rename tables a to b":                                                                                                                                    true,
-		"rename table a wait 5 to b":                                                                                                                              false, // its text is not sent on
+		"rename table a wait 5 to b":                                                                                                                              false, // the replaced text is not sent to a shard
 		"lock tables t low_priority write":                                                                                                                        false,
 		"create or replace table t (a int)":                                                                                                                       false,
 		"select a from t lock in share mode wait":                                                                                                                 false,
@@ -56,7 +56,7 @@ func TestDialect(t *testing.T) {
 	}
 }
 
-// TestDialectKeepsFacts checks that what a replaced clause reads and names stays in the statement.
+// TestDialectKeepsFacts checks that the statement still has the columns and names of a replaced clause.
 func TestDialectKeepsFacts(t *testing.T) {
 	for _, text := range []string{
 		"create table t (a int primary key, b text default (load_file('/etc/passwd')) ignored, key (a) ignored)",

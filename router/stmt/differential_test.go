@@ -14,7 +14,7 @@ type values struct {
 
 func (v *values) Enter(n ast.Node) (ast.Node, bool) {
 	switch n := n.(type) {
-	case *ast.Limit: // its numbers have no place
+	case *ast.Limit: // the parser doesn't record the positions of its numbers
 		v.limit++
 		if n.Offset != nil {
 			v.limit++
@@ -28,16 +28,16 @@ func (v *values) Enter(n ast.Node) (ast.Node, bool) {
 
 func (v *values) Leave(n ast.Node) (ast.Node, bool) { return n, true }
 
-// unseen are the literals of the corpus that stand where the parser keeps no
-// value: an alias, the length of a type, the second half of a string, …
+// unseen are the literals of the corpus for which the parser keeps no value: an alias, the length of a type, the second half
+// of a string, …
 var unseen = map[string]int{
 	"'alias'": 1, `"other"`: 1, // aliases
 	"'b'": 2, "'d'": 1, // behind another string, and the name of a variable
 	"10": 1, "'$.b'": 1, "'$.c'": 1, "', '": 1, "'2020-01-01'": 1, "'10:00:00'": 1, "'2020-01-01 10:00:00'": 1, "'2020-01-02'": 1,
 }
 
-// TestAgainstParser: the parser has a value at every literal of the lexer, and it is the same value. Every
-// value of the parser is a literal or a word of the lexer.
+// TestAgainstParser checks that the parser has the same value at every literal of the lexer, and that every value of the
+// parser is a literal or a word of the lexer.
 func TestAgainstParser(t *testing.T) {
 	missing := map[string]int{}
 	for _, text := range corpus {

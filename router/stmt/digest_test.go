@@ -32,7 +32,7 @@ func TestDigest(t *testing.T) {
 	}
 }
 
-// The digest does not depend on what callers append to the key.
+// The digest does not depend on the context that callers append to the key.
 func TestDigestLeavesTheContextOut(t *testing.T) {
 	l := lexed("select 1", 0)
 	want := l.Digest(100)
@@ -51,7 +51,7 @@ func TestALongDigestIsCut(t *testing.T) {
 	}
 }
 
-// No literal is ever in a digest, and what the literals are does not change it.
+// A digest contains no literal, and does not depend on the literals.
 func TestDigestsHaveNoLiterals(t *testing.T) {
 	pieces := []string{
 		"select ", "insert into t (a, b) values (%, %), (%, %)", "from t ", "where a = %", " and b in (%, %, %)", "/* % */", "/*+ HINT(%) */", " -- %\n",

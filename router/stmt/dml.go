@@ -139,7 +139,7 @@ func (r *reader) tail(in *Insertion, list []*ast.Assignment) {
 	}
 }
 
-// tailReads finds what an expression of ON DUPLICATE KEY UPDATE reads.
+// tailReads finds the columns that an expression of ON DUPLICATE KEY UPDATE reads.
 type tailReads struct{ in *Insertion }
 
 func (v tailReads) Enter(n ast.Node) (ast.Node, bool) {

@@ -14,8 +14,8 @@ type Edit struct {
 // Covers reports whether an edit replaces a whole literal.
 func (e Edit) Covers(l Literal) bool { return e.From <= int(l.Start) && int(l.End) <= e.To }
 
-// SortEdits sorts edits by their positions in the text, and returns them. An insertion comes before the replacement of what follows it: in
-// COUNT(a)FROM t, the field's name comes before another FROM.
+// SortEdits sorts edits by their positions in the text, and returns them. An insertion comes before the replacement of the
+// text after it: in COUNT(a)FROM t, the field's name comes before another FROM.
 func SortEdits(edits []Edit) []Edit {
 	slices.SortStableFunc(edits, func(a, b Edit) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) })
 	return edits

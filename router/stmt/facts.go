@@ -8,7 +8,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 )
 
-// Facts are what the session needs to know about a statement to track what it leaves behind, begins and ends. They don't
+// Facts are the facts about a statement by which the session tracks the state that it leaves, begins and ends. They don't
 // depend on comments and blanks.
 type Facts struct {
 	// Verb is the first word in upper case. For SET STATEMENT … FOR it is the word behind FOR.
@@ -89,7 +89,7 @@ func (r *reader) note(node ast.StmtNode) {
 			s.Dropped = tableNamesOf(n.Tables...)
 		}
 	case *ast.AnalyzeTableStmt:
-		s.Verb = "ANALYZE" // also if it is ALTER TABLE … ANALYZE PARTITION
+		s.Verb = "ANALYZE" // also for ALTER TABLE … ANALYZE PARTITION
 	case *ast.AlterTableStmt:
 		s.maintainsPartitions(n)
 		s.Renumbers = slices.ContainsFunc(n.Specs, func(s *ast.AlterTableSpec) bool { return setsNumber(s.Options) })
@@ -153,7 +153,7 @@ func (s *Statement) maintainsPartitions(n *ast.AlterTableStmt) {
 	}
 }
 
-// create notes what a CREATE TABLE defines.
+// create records the table that a CREATE TABLE defines.
 func (r *reader) create(n *ast.CreateTableStmt, scan *lexemeReader) {
 	s := r.out
 	if n.TemporaryKeyword != ast.TemporaryNone {
@@ -178,7 +178,7 @@ func (r *reader) create(n *ast.CreateTableStmt, scan *lexemeReader) {
 	}
 }
 
-// renames are those of an ALTER TABLE.
+// renames returns the renames in an ALTER TABLE.
 func renames(n *ast.AlterTableStmt) (list []Rename) {
 	for _, spec := range n.Specs {
 		if spec.Tp == ast.AlterTableRenameTable {
@@ -243,7 +243,7 @@ func (r *lexemeReader) handling() *Handling {
 	return &Handling{}
 }
 
-// branch reads what follows XA.
+// branch reads the branch after XA and its verb.
 func (r *lexemeReader) branch() *XABranch {
 	r.next()
 	b := &XABranch{}
@@ -274,7 +274,7 @@ func (r *lexemeReader) branch() *XABranch {
 	return b
 }
 
-// recovers reads what follows XA RECOVER.
+// recovers reads the words after XA RECOVER.
 func (r *lexemeReader) recovers() (known bool, shape string) {
 	switch {
 	case r.takes("convert", "xid"):

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// factsOf reads a text, unread ones by their words.
+// factsOf returns the facts of a text. If the parser can't read the text, they come from its words.
 func factsOf(t *testing.T, text string, mode Mode) Facts {
 	t.Helper()
 	var l Lexed
@@ -35,7 +35,7 @@ func TestFacts(t *testing.T) {
 	}{
 		{"/* app=web */ CREATE TEMPORARY TABLE tt (x INT)", Facts{Verb: "CREATE", Created: tables("", "tt")}},
 		{"create temporary table if not exists `a``b`.`t t` select 1", Facts{Verb: "CREATE", Effects: Copies, Created: tables("a`b", "t t")}},
-		{"create or replace temporary table s.tt (x inet6)", Facts{Verb: "CREATE", Effects: Commits, Created: tables("s", "tt")}}, // unread: its kind is the planner's
+		{"create or replace temporary table s.tt (x inet6)", Facts{Verb: "CREATE", Effects: Commits, Created: tables("s", "tt")}}, // the parser can't read it, and the planner sets its kind
 		{"set statement max_statement_time = 1 for create temporary table tt (x int)", Facts{Verb: "CREATE", Effects: Commits, Created: tables("", "tt")}},
 		{"create table c select 1", Facts{Verb: "CREATE", Effects: Commits | Copies}},
 		{"create or replace table c select 1", Facts{Verb: "CREATE", Effects: Commits | Copies}},

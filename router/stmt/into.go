@@ -6,8 +6,8 @@ type into struct {
 	names      []string // in lower case, without @
 }
 
-// intoVariables finds the clause INTO, of which a statement has at most one. It may stand before FROM, at the end,
-// before FOR UPDATE, and within parentheses.
+// intoVariables finds the clause INTO, of which a statement has at most one. It may come before FROM, at the end, before FOR
+// UPDATE, and within parentheses.
 func (l *Lexed) intoVariables() into {
 	scan := tokens{l: l}
 	for first := true; ; first = false {

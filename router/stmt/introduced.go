@@ -27,7 +27,7 @@ var introducers = []struct {
 	{"ascii", sevenBits},
 }
 
-// encodingOf returns what a word introduces: _binary'…', N'…'. A quote must directly follow an N.
+// encodingOf returns the encoding of the string that a word introduces: _binary'…', N'…'. A quote must directly follow an N.
 func encodingOf(word, behind []byte) encoding {
 	if isWord(word, "n") && len(behind) > 0 && behind[0] == '\'' {
 		return utf8mb3Encoding

@@ -10,7 +10,7 @@ import (
 type layout struct {
 	tokens []token
 	pieces []piece
-	// opens are the offsets of the opening parentheses. closes are those of their closing ones, or -1.
+	// opens are the offsets of the opening parentheses. closes are the offsets of the matching closing ones, or -1.
 	opens, closes []int32
 	readable      string
 	ends          int  // result of end,
@@ -32,7 +32,7 @@ func (l *Lexed) laid() *layout {
 	return l.layout
 }
 
-// Planned drops what was kept for planning the text.
+// Planned drops the data that was kept for planning the text.
 func (l *Lexed) Planned() { l.layout = nil }
 
 // look counts work proportional to n.

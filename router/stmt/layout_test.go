@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The plain ways to find what a layout finds, each from the text's beginning.
+// The functions below find the same positions as a layout, but always search from the text's beginning.
 
 func plainTokens(l *Lexed) (list []token) {
 	for scan := (tokens{l: l}); ; {

@@ -64,7 +64,7 @@ const (
 	NoBackslash
 	// PipesConcat: a || b concatenates strings (PIPES_AS_CONCAT).
 	PipesConcat
-	// IgnoreSpace: blanks may stand between a function and its parenthesis (IGNORE_SPACE).
+	// IgnoreSpace: blanks are allowed between a function and its parenthesis (IGNORE_SPACE).
 	IgnoreSpace
 	// NotUTF8: the client's character set isn't UTF-8, so bytes from 0x80 up may be blanks or parts of letters.
 	NotUTF8
@@ -148,7 +148,7 @@ type Lexed struct {
 	// Err is why the text can't be read.
 	Err error
 
-	measured bool    // it isn't too large to be parsed
+	measured bool    // the text isn't too large to be parsed
 	layout   *layout // nil until first needed
 	bare     int     // length of the text's part of Key; callers append to it
 	asides   []aside
@@ -204,7 +204,7 @@ const (
 	inRow
 )
 
-// cellContent is what a cell contains so far.
+// cellContent describes the content of a cell so far.
 type cellContent uint8
 
 const (
@@ -300,7 +300,7 @@ func (l *Lexed) step(c byte) {
 	}
 }
 
-// touch records that something other than a literal stands here.
+// touch records a token at the current position that is no literal.
 func (l *Lexed) touch() {
 	l.list = noList
 	l.started = true

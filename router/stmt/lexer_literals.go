@@ -23,8 +23,8 @@ func (l *Lexed) number() {
 	l.strip(start, end, kind)
 }
 
-// digitName reads a name that begins with a digit. It refuses what servers read as a number and a word, or what the
-// parser reads differently from them.
+// digitName reads a name that begins with a digit. It refuses a text that servers read as a number and a word, or that the
+// parser reads differently from servers.
 func (l *Lexed) digitName(start, end int, kind LiteralKind) {
 	t := l.Text
 	prefixed := t[start] == '0' && start+1 < len(t) && (t[start+1]|0x20 == 'x' || t[start+1]|0x20 == 'b')
@@ -36,8 +36,8 @@ func (l *Lexed) digitName(start, end int, kind LiteralKind) {
 	l.pos = l.readName(end)
 }
 
-// afterPoint reports whether i is the start of the second part of a qualified name, which may look like a number or
-// like X'4D'.
+// afterPoint reports whether i is the start of the second part of a qualified name, which may look like a number or like
+// X'4D'.
 func (l *Lexed) afterPoint(i int) bool { return i > 0 && l.Text[i-1] == '.' }
 
 func numberEnd(t []byte, i int) (int, LiteralKind) {

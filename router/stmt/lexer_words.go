@@ -68,7 +68,7 @@ func (l *Lexed) word() {
 			return
 		}
 	}
-	if l.Text[start] == '_' || end-start == 1 { // no other word introduces a string
+	if l.Text[start] == '_' || end-start == 1 { // only N and words with an underscore introduce a string
 		if behind, found := l.introducedEnd(start, end); found {
 			if behind < 0 {
 				l.Err = errUnterminated
@@ -146,7 +146,7 @@ func (l *Lexed) insertWord(w []byte, first bool) {
 	}
 }
 
-// isWord compares without case. word is in lower case.
+// isWord compares without regard to case. word is in lower case.
 func isWord(b []byte, word string) bool {
 	if len(b) != len(word) {
 		return false

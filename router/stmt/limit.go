@@ -70,7 +70,7 @@ func (r *reader) gap(a, b int32) []byte {
 	return out
 }
 
-// slotFrom returns the first slot from slot on that isn't a comment and stands behind an offset, or -1.
+// slotFrom returns the first slot, beginning with slot, that isn't a comment and starts after an offset, or -1.
 func (r *reader) slotFrom(slot int32, offset int) int32 {
 	for ; int(slot) < len(r.l.Slots); slot++ {
 		if literal := r.l.Literals[r.l.Slots[slot].First]; int(literal.Start) > offset && literal.Kind != CommentLiteral {

@@ -17,7 +17,7 @@ func list(n int, sep string, item func(i int) string) string {
 
 func same(s string) func(int) string { return func(int) string { return s } }
 
-// larger are texts that somebody could make arbitrarily long. n is the number of pieces.
+// larger contains texts that a client could make arbitrarily long. n is the number of pieces.
 var larger = map[string]func(n int) string{
 	"values": func(n int) string {
 		return "select count(*) from t where id in (" + list(n, ",", func(i int) string { return fmt.Sprint(i) }) + ")"

@@ -59,7 +59,7 @@ func (load *Loading) Fills(name string) bool { return !load.Listed || contains(l
 // locking are the functions of named locks.
 var locking = set(`get_lock release_lock release_all_locks is_free_lock is_used_lock`)
 
-// loadReads finds what an expression of SET reads.
+// loadReads finds the columns that an expression of SET reads.
 type loadReads struct{ load *Loading }
 
 func (v loadReads) Enter(n ast.Node) (ast.Node, bool) {
@@ -82,8 +82,8 @@ func (v loadReads) Enter(n ast.Node) (ast.Node, bool) {
 
 func (v loadReads) Leave(n ast.Node) (ast.Node, bool) { return n, true }
 
-// skippedLines finds IGNORE n LINES, or ROWS, of a LOAD. It doesn't matter here, and the parser supports one of the
-// spellings.
+// skippedLines finds IGNORE n LINES, or ROWS, of a LOAD. It doesn't matter for routing, and the parser supports only one of
+// the two.
 func (l *Lexed) skippedLines() (start, end int32) {
 	scan := tokens{l: l}
 	verb, ok := scan.next()

@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// spellings are replacements for literals of each kind. None is a name in the corpus, so that a test notices
-// one that appears in the result of a parse.
+// spellings are replacements for literals of each kind. None is a name in the corpus, so that a test notices one that appears
+// in the result of a parse.
 var spellings = map[LiteralKind][]string{
 	IntLiteral:        {"0", "7", "00012", "18446744073709551615", "184467440737095516160", strings.Repeat("9", 90)},
 	DecimalLiteral:    {".5", "3.", "12.25", "1." + strings.Repeat("0", 80)},
@@ -48,7 +48,7 @@ func another(t *rapid.T, l *Lexed) (text string, moved map[int]int) {
 	rows := map[int32]Row{}
 	for i, r := range l.Rows {
 		if i+1 < len(l.Rows) && l.Rows[i+1].dropped {
-			rows[r.Close] = r // rows may be added or left out behind this one
+			rows[r.Close] = r // rows may be inserted or removed after this one
 		}
 	}
 	skip := int32(-1)
@@ -140,7 +140,7 @@ func TestKeyHolds(t *testing.T) {
 				}
 			}
 			other, err := Parse(l2)
-			if err != nil { // LIMIT 99999999999999999999, say; that is for a server to judge
+			if err != nil { // for example LIMIT 99999999999999999999, which the server refuses
 				return
 			}
 			forget(reflect.ValueOf(original))

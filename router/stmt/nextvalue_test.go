@@ -44,7 +44,7 @@ func TestNextValues(t *testing.T) {
 	}
 }
 
-// The session's sql_mode decides what is a string and what is a name.
+// The session's sql_mode determines which quoted texts are strings and which are names.
 func TestNextValuesByMode(t *testing.T) {
 	any := func(string) bool { return true }
 	for _, c := range []struct {

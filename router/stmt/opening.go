@@ -38,8 +38,8 @@ type Characteristic struct {
 	What string // "isolation" or "read_only"
 	// Next reports whether it applies only to the next transaction, rather than to all later ones.
 	Next bool
-	// Clause is the characteristic as in SET TRANSACTION. If it applies to all later transactions, it is that of the current
-	// transaction, which must keep it on shards that join. It is empty for none.
+	// Clause is the characteristic as in SET TRANSACTION. For a characteristic of all later transactions, it is the current
+	// transaction's, because shards that join the transaction must keep it. It is empty for none.
 	Clause string
 }
 

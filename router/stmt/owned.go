@@ -110,7 +110,7 @@ func (r *reader) ownPlaces() {
 		}
 		if o, ok := r.l.ownedAt(t); ok && !(r.out.Kind == Set && r.l.setTarget(t)) {
 			r.out.Owned = append(r.out.Owned, o)
-			if o.Name == usedLock+"()" { // if the name is written differently, the shard answers it
+			if o.Name == usedLock+"()" { // if the name is written differently, the shard answers
 				r.owned++
 			}
 		}
@@ -151,7 +151,7 @@ func (l *Lexed) ownedAt(t token) (Owned, bool) {
 	return Owned{Start: t.start, End: t.end, Name: word + "()"}, word == "current_user"
 }
 
-// ownedVariable reads what follows @@: a scope and a point, then a name that may be quoted.
+// ownedVariable reads the text after @@: a scope and a point, then a name that may be quoted.
 func (l *Lexed) ownedVariable(t token, name string) (Owned, bool) {
 	o := Owned{Start: t.start, End: t.end}
 	switch name {

@@ -24,8 +24,8 @@ var ownShows = map[ast.ShowStmtType]string{
 // withinOwn reports whether names without a schema refer to the proxy's own tables.
 func (l *Lexed) withinOwn() bool { return strings.EqualFold(l.Within, Own) }
 
-// ownSchema returns what a SHOW lists of the proxy's own schema, and the table if it lists that table's
-// columns.
+// ownSchema returns the kind of object that a SHOW lists of the proxy's own schema. It also returns the table if the SHOW
+// lists that table's columns.
 func (r *reader) ownSchema(n *ast.ShowStmt) (what, table string) {
 	schema := strings.ToLower(n.DBName)
 	if n.Table != nil && n.Table.Schema.L != "" {
@@ -92,7 +92,7 @@ func (r *reader) hidesOwn(n *ast.WithClause) {
 		if !r.l.withinOwn() || !OwnTables[c.Name.L] {
 			continue
 		}
-		before := n.CTEs[:i+1] // in which the name is the table's
+		before := n.CTEs[:i+1] // in these, the name refers to the proxy's table
 		if n.IsRecursive {
 			before = n.CTEs[:i]
 		}

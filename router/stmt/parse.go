@@ -134,7 +134,7 @@ type reader struct {
 	owned   int             // places that refer to the session
 	// unqualified reports whether some of them are tables of the schema locus named without it.
 	unqualified bool
-	// hidden are those of them that common table expressions hide.
+	// hidden are the names among these tables that common table expressions hide.
 	hidden []string
 	// usesLock reports whether IS_USED_LOCK() occurs.
 	usesLock bool
@@ -296,7 +296,7 @@ func (r *reader) simple(node ast.StmtNode) { //nolint:funlen // one line for eac
 		switch {
 		case n.Tp == ast.FlushTables && n.ReadLock && len(n.Tables) == 0:
 			r.out.Kind, r.out.ServerLock = LockServers, ReadLock
-		case n.Tp == ast.FlushTables && !n.ReadLock, n.Tp == ast.FlushStatus: // they commit, and leave nothing behind
+		case n.Tp == ast.FlushTables && !n.ReadLock, n.Tp == ast.FlushStatus: // these commit, and leave no state
 			r.out.Kind = DDL
 		}
 		if n.Tp == ast.FlushStatus {
@@ -330,7 +330,7 @@ func (r *reader) simple(node ast.StmtNode) { //nolint:funlen // one line for eac
 		r.out.Kind = Other
 	case *ast.SetRoleStmt, *ast.SetDefaultRoleStmt, *ast.SetPwdStmt:
 		r.out.Kind = Account
-	default: // it accesses the server, belongs to servers other than shards, or is new in the parser
+	default: // it accesses the server, is for servers other than shards, or is new in the parser
 		r.out.Kind = Admin
 	}
 }
@@ -362,7 +362,7 @@ func (r *reader) explain(n *ast.ExplainStmt) {
 	if open := r.l.opening(0); open >= 0 && (open < r.out.Inner || r.out.Inner < 0) { // EXPLAIN (SELECT …)
 		r.out.Inner = open
 	}
-	if r.out.Inner < 0 { // for example another connection's statement
+	if r.out.Inner < 0 { // for example, it explains another connection's statement
 		r.out.Kind = Admin
 	}
 }

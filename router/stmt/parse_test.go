@@ -203,7 +203,7 @@ func TestBlocks(t *testing.T) {
 
 func TestRefusedReadings(t *testing.T) {
 	for _, text := range []string{
-		"with A as (select 1) select * from a", // one table to MariaDB, another to MySQL
+		"with A as (select 1) select * from a", // MariaDB reads one table here, and MySQL another
 		"with recursive b as (select * from a), a as (select 1) select * from b",
 		"select 1; select 2",
 		"selec 1",

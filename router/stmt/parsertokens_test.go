@@ -114,8 +114,8 @@ func parserSoup(r *rand.Rand) string {
 // the name before. No server accepts that.
 var apartPoint = regexp.MustCompile(`\s\.|\.\s`)
 
-// The parser's lexer finds words, names and literals where this package's does: what
-// one takes for a comment, or for one word, the other does not read.
+// The parser's lexer and this package's lexer find the same words, names and literals. A text that one of them reads as a
+// comment, or as one word, is not read by the other.
 func TestTheParserSeesTheSameTokens(t *testing.T) {
 	soups := 30_000
 	r := rand.New(rand.NewPCG(7, 7))

@@ -19,7 +19,7 @@ type Places struct {
 	Conjuncts []Conjunct
 	// Names are all column names, in lower case.
 	Names map[string]bool
-	// Qualifiers are, by such a name, the names before it, in lower case: those of tables, or "".
+	// Qualifiers maps such a name to the names before it, in lower case: names of tables, or "".
 	Qualifiers map[string][]string
 	// Star reports whether a field is * or t.*, or a statement is TABLE name.
 	Star bool
@@ -73,7 +73,7 @@ type Conjunct struct {
 	Outer      bool
 	Start, End Anchor
 	Columns    []ColumnRef
-	// Condition is what it requires of columns; nil if that is not known.
+	// Condition is the condition on the columns; nil if it is not known.
 	Condition *Condition
 }
 
@@ -112,7 +112,7 @@ func FindPlaces(l *Lexed) (*Places, error) {
 	}
 	for _, c := range r.conjuncts {
 		found, ok, sequenced := r.conjunct(c)
-		if sequenced { // which rows it sees, and so their numbers, depends on the conditions before it
+		if sequenced { // the rows that it sees, and so their numbers, depend on the conditions before it
 			break
 		}
 		if ok {
@@ -226,7 +226,7 @@ func (r *reader) placeTables(node ast.StmtNode) error {
 	return nil
 }
 
-// tableStatement returns the position of TABLE directly before a name, or else that of the name.
+// tableStatement returns the position of TABLE directly before a name, or else the position of the name.
 func (l *Lexed) tableStatement(name int) (start int, is bool) {
 	list := l.pieces()
 	i, ok := slices.BinarySearchFunc(list, name, func(p piece, at int) int { return p.start - at })
@@ -344,7 +344,7 @@ func (r *reader) noteConjuncts(b *Block, e ast.ExprNode, first, last int, outer 
 	r.conjuncts = append(r.conjuncts, rawConjunct{b, e, first, last, outer})
 }
 
-// purity finds what makes a condition depend on more than one row's values.
+// purity finds parts of a condition that depend on more than one row's values.
 type purity struct {
 	impure    bool
 	sequenced bool

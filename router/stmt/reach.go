@@ -41,7 +41,7 @@ const (
 	Scheduled
 )
 
-// Reach returns what the text reaches, as if no parser had read it.
+// Reach returns what the text reaches if it is judged by its tokens alone.
 func (l *Lexed) Reach() (r Reach) {
 	u := l.units()
 	at := u.verb()
@@ -66,7 +66,7 @@ func (l *Lexed) Programs() ProgramKind {
 type unit struct {
 	word    string // in lower case, without quotes
 	bare    bool   // it is a word without quotes
-	literal []byte // as written; nil if it is none
+	literal []byte // as written; nil if the token is no literal
 	char    byte
 }
 
@@ -90,7 +90,7 @@ func (l *Lexed) units() units {
 	return out
 }
 
-// at returns a token, or none outside of the text.
+// at returns a token. Outside of the text it returns an empty one.
 func (u units) at(i int) unit {
 	if i < 0 || i >= len(u) {
 		return unit{}
@@ -146,7 +146,7 @@ func (u units) program(i int) ProgramKind {
 	return NoProgram
 }
 
-// modifiers may stand between CREATE, ALTER or DROP and the object.
+// modifiers may come between CREATE, ALTER or DROP and the object.
 var modifiers = set("or replace aggregate temporary unique fulltext spatial vector online offline ignore")
 
 // objects that statements may define, since they touch nothing else.
@@ -219,12 +219,12 @@ func (u units) passes(i int) bool {
 	case "show":
 		return u.shows(i + 1)
 	default:
-		return selfContained[verb] && u.at(i+1).char != ':' // which would be a label
+		return selfContained[verb] && u.at(i+1).char != ':' // a word before a colon would be a label
 	}
 }
 
 var (
-	// selfContained are first words of statements that reach what they name, and no more.
+	// selfContained are first words of statements that reach the objects that they name, and no others.
 	selfContained = set("select with table values insert replace update delete truncate do handler xa signal resignal call")
 	administers   = set("local no_write_to_binlog")
 	// browsable are the objects of databases, or facts about the server's authors, that SHOW lists.

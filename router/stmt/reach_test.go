@@ -10,7 +10,7 @@ func reachOf(text, within string) Reach {
 	return l.Reach()
 }
 
-// A text that reaches nothing is accepted, whatever its names look like.
+// A text that reaches nothing else is accepted, whatever its names look like.
 func TestReachOfHarmlessTexts(t *testing.T) {
 	for _, text := range []string{
 		"SELECT locus.a FROM JSON_TABLE('[1]', '$[*]' COLUMNS (a INT PATH '$')) locus",

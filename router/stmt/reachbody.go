@@ -77,13 +77,13 @@ func (u units) labels(i int) bool { return u.at(i+1).char == ':' && u.at(i+2).ch
 
 var (
 	markers = set("begin atomic then else do loop repeat row")
-	// continues are words behind which a name or an expression stands.
+	// continues are words that a name or an expression follows.
 	continues = set(`select distinct from where and or xor not by set on in like between when join into values using table tables column index key
 		default declare having limit group order update insert delete call case if elseif while until return leave iterate open fetch close end
 		procedure function trigger event view exists user div mod is interval next`)
 	// assigning are verbs of statements that have a SET of their own.
 	assigning = set("update insert replace signal resignal")
-	// mayBegin are first words of what a program may do.
+	// mayBegin are first words of the statements that a program may contain.
 	mayBegin = set(`select values with table insert replace update delete do call set signal resignal get truncate return leave iterate open fetch close
 		declare begin if case while loop repeat for end elseif else until when analyze check optimize checksum create alter drop rename show start
 		commit rollback savepoint release explain describe desc handler flush exit continue goto null raise exception cursor type pragma procedure

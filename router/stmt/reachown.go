@@ -44,7 +44,7 @@ func (u units) ofDatabase(i int) bool {
 type surroundings struct {
 	u       units
 	defines bool     // CREATE or ALTER
-	open    []clause // of the statement, and of each open parenthesis
+	open    []clause // one clause for the statement, and one for each open parenthesis
 }
 
 // clause is the part before a token within one pair of parentheses.
@@ -78,8 +78,8 @@ func (s *surroundings) pass(i int) {
 // lists are words that a list follows: of expressions, or of tables.
 var lists = set("select by set returning from into update table tables to delete using values where having view procedure function references ignore of")
 
-// alias reports whether locus, at i, is an alias: it stands where servers accept an expression and no table's name, and a
-// column and nothing else follows it.
+// alias reports whether locus, at i, is an alias. It is one if servers accept an expression there and no table's name, and if
+// a column and nothing else follows it.
 func (s *surroundings) alias(i int) bool {
 	next := s.u.at(i + 3).char
 	return s.u.at(i+1).char == '.' && next != '.' && next != '(' && s.expression(i-1)

@@ -142,8 +142,9 @@ func (l *Lexed) silent() (start, end int32) {
 	return -1, -1
 }
 
-// blank keeps the line ends, which the parser's messages count. It keeps words directly behind two minus signs. No
-// statement has them there, and blanks would turn what follows into a comment.
+// blank overwrites a part of the text with blanks. It keeps line ends, because the parser's messages count lines. It also
+// keeps words directly after two minus signs, which occur in no valid statement: blanks would turn the text after them into a
+// comment.
 func blank(text []byte, start, end int32) {
 	if behindMinuses(text, int(start)) {
 		return
@@ -155,7 +156,7 @@ func blank(text []byte, start, end int32) {
 	}
 }
 
-// spell makes strings readable that aren't UTF-8.
+// spell replaces the bytes of strings that aren't valid UTF-8, so that the parser accepts them.
 func (l *Lexed) spell(text []byte) {
 	for _, literal := range l.Literals {
 		body := text[literal.Start:literal.End]

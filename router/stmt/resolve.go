@@ -80,7 +80,7 @@ type resolver struct {
 	// that position in out.
 	opened, body, begun int
 	ran                 []span // stretches of out
-	// said reports whether anything of the current statement has been kept, even a comment.
+	// said reports whether any part of the current statement has been kept, even a comment.
 	said bool
 	// out is the kept part of the text up to copied. cuts describe the removed parts.
 	out    []byte

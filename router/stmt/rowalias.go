@@ -2,7 +2,8 @@ package stmt
 
 import "strings"
 
-// RowAlias is MySQL's AS name (column, …) behind the rows of an INSERT. Its columns are those of the rows, in their order.
+// RowAlias is MySQL's AS name (column, …) after the rows of an INSERT. Its columns are the columns of the rows, in their
+// order.
 type RowAlias struct {
 	// Columns are the names in the list, or nil without one. The columns then have the names of the table's.
 	Columns []string
@@ -17,8 +18,8 @@ type rowAlias struct {
 	open, close int
 }
 
-// rowAlias finds the row alias of an INSERT. The parser doesn't support it. It stands behind the last row, or behind the
-// assignments of INSERT … SET, and nothing but ON DUPLICATE KEY UPDATE follows it.
+// rowAlias finds the row alias of an INSERT, which the parser doesn't support. It comes after the last row, or after the
+// assignments of INSERT … SET. Only ON DUPLICATE KEY UPDATE may follow it.
 func (l *Lexed) rowAlias() (found rowAlias, ok bool) {
 	at := l.rowsEnd()
 	if at < 0 || !isWord(l.Text[at:wordEnd(l.Text, at)], "as") {
@@ -37,13 +38,14 @@ func (l *Lexed) rowAlias() (found rowAlias, ok bool) {
 		found.end = found.close + 1
 	}
 	at = l.behindBlanks(found.end)
-	if at >= l.end() { // AS may be that of a field in RETURNING
+	if at >= l.end() { // the AS may belong to a field in RETURNING
 		return found, len(l.Rows) > 0 || l.clause(0, "returning") < 0
 	}
 	return found, isWord(l.Text[at:wordEnd(l.Text, at)], "on")
 }
 
-// rowsEnd returns the position of what follows the rows of an INSERT, or of AS behind those of INSERT … SET, or -1.
+// rowsEnd returns the position of the text after the rows of an INSERT. For INSERT … SET it returns the position of AS. It
+// returns -1 if there is none.
 func (l *Lexed) rowsEnd() int {
 	if n := len(l.Rows); n > 0 {
 		return l.behindBlanks(int(l.Rows[n-1].Close) + 1)

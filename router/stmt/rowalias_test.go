@@ -37,7 +37,8 @@ func TestRowAlias(t *testing.T) {
 	}
 }
 
-// aliasPicture shows the list of a row alias, or what precedes the place for one, and what ON DUPLICATE KEY UPDATE assigns.
+// aliasPicture returns the list of a row alias, or the text before the position of a row alias, and the assignments of ON
+// DUPLICATE KEY UPDATE.
 func aliasPicture(l *Lexed, s *Statement) string {
 	out := "none"
 	if as := s.Insert.As; as != nil {
@@ -73,7 +74,7 @@ func TestNoRowAlias(t *testing.T) {
 	}
 }
 
-// TestAssignedSame checks which assignments keep a column as it is.
+// TestAssignedSame checks which assignments leave a column unchanged.
 func TestAssignedSame(t *testing.T) {
 	for text, want := range map[string]bool{
 		"insert into t (a) values (1) on duplicate key update a = a":                          true,

@@ -21,7 +21,7 @@ type rowSources struct {
 	opaque, lateral map[string]bool
 }
 
-// beforeQuery are words behind which VALUES begins a query. beforeSource are those behind which a table stands.
+// beforeQuery are words after which VALUES begins a query. beforeSource are words that a table follows.
 var (
 	beforeQuery  = set("union all distinct except intersect")
 	beforeSource = set("from join lateral straight_join")
@@ -100,7 +100,7 @@ func (s *rowSources) jsonTable(i int) {
 	s.opaque[name], s.lateral[name], s.found = true, true, true
 }
 
-// expected reports whether a table may stand at i.
+// expected reports whether a table is allowed at i.
 func (s *rowSources) expected(i int) bool {
 	before := s.at(i - 1).char
 	return beforeSource[s.word(i-1)] || before == ',' || before == '('

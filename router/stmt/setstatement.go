@@ -21,9 +21,9 @@ var ForOneStatement = set(`big_tables bulk_insert_buffer_size eq_range_index_div
 // limitable are the statements that are read without the SET STATEMENT before them.
 var limitable = set("select insert replace update delete with values table")
 
-// limited checks what follows the word SET at the start of a text. If it is MariaDB's STATEMENT name = constant, … FOR with
-// variables that don't affect an answer, before a statement on rows, the whole prefix is skipped as hints are. The shards are sent it.
-// It is not noted otherwise.
+// limited checks the text after the word SET at the start. If it is MariaDB's STATEMENT name = constant, … FOR with variables
+// that don't affect an answer, before a statement on rows, the whole prefix is skipped, as hints are. Shards get it with the
+// text, but the parsed statement doesn't contain it.
 func (l *Lexed) limited(at int) {
 	word := func(is string) bool {
 		from := at + besides(l.Text[at:])

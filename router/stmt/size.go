@@ -2,7 +2,7 @@ package stmt
 
 import "fmt"
 
-// SizeError means that a text is too large to be planned, and isn't sent anywhere. Remedy says what to write instead.
+// SizeError means that a text is too large to be planned, and isn't sent to any shard. Remedy says what to write instead.
 type SizeError struct{ What, Remedy string }
 
 func (e *SizeError) Error() string { return e.What + ": " + e.Remedy }

@@ -56,7 +56,7 @@ type splitter struct {
 	blocks  []block // open blocks
 }
 
-// lead is the first word of a statement, as far as it matters.
+// lead is the kind of a statement's first word, as far as it matters.
 type lead uint8
 
 const (
@@ -88,7 +88,7 @@ func (s *splitter) step() {
 		s.pos = len(s.text)
 	case otherSegment:
 		if bytes.HasPrefix(s.text[at:], []byte("--;")) {
-			s.pos = len(s.text) // at the end of a piece they would be a comment, and no server accepts the whole text
+			s.pos = len(s.text) // at the end of a piece this would be a comment, and no server accepts the whole text
 			return
 		}
 		c := s.text[at]
@@ -146,7 +146,7 @@ func (s *splitter) head(w []byte) {
 	}
 }
 
-// first reads the first word of a statement, perhaps behind a label.
+// first reads the first word of a statement, which may follow a label.
 func (s *splitter) first(w []byte) {
 	s.lead, s.begins = leadOther, false
 	switch {

@@ -199,7 +199,8 @@ type Statement struct {
 	// Reaches is a function that accesses the server's state. Routine is the routine of a Call.
 	Reaches string
 	Routine *TableName
-	// Unread is the decision by the tokens about a text without a syntax tree, or with a program in it; nil for others.
+	// Unread is the decision, based on the tokens alone, about a text that has no syntax tree or contains a program; nil for
+	// others.
 	Unread *Reach
 	// Files is the option by which a definition stores rows in files or servers that the text chooses, or "".
 	Files string
@@ -276,20 +277,20 @@ type Block struct {
 
 // Filter is the position of a WHERE clause.
 type Filter struct {
-	There bool   // it exists: its condition is from Open to Close
-	Open  Anchor // if it doesn't exist, it can be inserted between Open and Close
+	There bool   // the clause exists: its condition is from Open to Close
+	Open  Anchor // if there is no clause, one can be inserted between Open and Close
 	Close Anchor
 }
 
-// JoinCondition is the ON of an outer join, or of a join within its optional side. It holds for joined rows of
-// Tables[First:Last] and says nothing about others.
+// JoinCondition is the ON of an outer join, or of a join within its optional side. It is true for joined rows of
+// Tables[First:Last]. It doesn't restrict other rows.
 type JoinCondition struct {
 	On          *Condition
 	First, Last int
 }
 
-// MergedColumn is a column of USING. Without a table's name it refers to that of Alias. Tables are all tables whose columns
-// it represents.
+// MergedColumn is a column of USING. Without a table's name it refers to the column of Alias. Tables are all tables whose
+// columns it represents.
 type MergedColumn struct {
 	Name, Alias string
 	Tables      []string
@@ -327,7 +328,7 @@ type Condition struct {
 	// at its place.
 	InRows bool
 	Beside []Operand
-	// Query and Field are what Within compares with. Query is nil unless it is a single SELECT.
+	// Query and Field are the subquery and its field with which Within compares. Query is nil unless it is a single SELECT.
 	Query *Block
 	Field int
 }
@@ -338,7 +339,7 @@ type ColumnRef struct{ Schema, Table, Name string }
 // Operand is a value that a statement compares with or assigns.
 type Operand struct {
 	Slot     int32 // the literal's slot, or -1
-	Const    Value // if there is no slot; Unknown if only the server can compute it
+	Const    Value // the value if there is no slot; Unknown if only the server can compute it
 	Negative bool
 	// InsertID represents LAST_INSERT_ID().
 	InsertID bool
@@ -383,7 +384,7 @@ type Field struct {
 
 // OrderItem is one item of ORDER BY.
 type OrderItem struct {
-	Column   *ColumnRef // one of Column and Position is set
+	Column   *ColumnRef // exactly one of Column and Position is set
 	Position Operand    // a number refers to a field
 	Literal  bool       // Position is set
 	Constant bool       // a constant such as NULL, which doesn't sort
@@ -445,7 +446,8 @@ type Assignment struct {
 	Value  Operand
 	// Same: the value is the column itself, or LAST_INSERT_ID(column).
 	Same bool
-	// FromRow is the column of the new row that ON DUPLICATE KEY UPDATE assigns as it is, by VALUES(column) or by the alias of the rows, or empty.
+	// FromRow is the column of the new row whose value ON DUPLICATE KEY UPDATE assigns unchanged, by VALUES(column) or by the
+	// alias of the rows. It is empty for other assignments.
 	FromRow string
 	// Reads are the columns that the value of an UPDATE depends on. Queries: it contains a query.
 	Reads   []ColumnRef

@@ -69,7 +69,7 @@ func (r *reader) summary(node ast.StmtNode) *Summary {
 type summarizer struct {
 	l     *Lexed
 	part  Part
-	whole ast.ExprNode // of the item being visited
+	whole ast.ExprNode // the complete expression of the item being visited
 	alias bool         // the item has an alias
 	out   Summary
 	nodes []ast.ExprNode

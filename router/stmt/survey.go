@@ -21,7 +21,7 @@ func (v surveyor) Enter(n ast.Node) (ast.Node, bool) {
 		v.r.tables = append(v.r.tables, n)
 		v.r.ownTable(n)
 		out.Tables = append(out.Tables, TableName{n.Schema.O, n.Name.O})
-	case *ast.DeleteTableList: // they name tables of the FROM clause
+	case *ast.DeleteTableList: // these names refer to tables of the FROM clause
 		return n, true
 	case *ast.Limit:
 		out.Features |= Limited

@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// plannedTypes, refusedTypes and the list of types within others contain every type of statement that the
-// parser knows. A planned type is shown as a text that names the table known wherever such a statement can name
-// one. If a type is in no list, a new version of the parser has added it: check what it reaches.
+// plannedTypes, refusedTypes and partTypes contain every type of statement that the parser knows. A planned type has a text
+// that names the table known wherever such a statement can name a table. If a type is in no list, a new version of the parser
+// has added it: check what it reaches.
 var plannedTypes = map[string]string{
 	"AlterDatabaseStmt":    "",
 	"AlterSequenceStmt":    "alter sequence known restart",
@@ -92,7 +92,7 @@ var refusedTypes = map[string]string{
 	"SetSessionStatesStmt": "", "SplitRegionStmt": "", "TraceStmt": "", "TrafficStmt": "", "UnlockStatsStmt": "",
 }
 
-// partTypes stand within other statements, most in programs.
+// partTypes occur within other statements, most of them in programs.
 const partTypes = ` ddlNode dmlNode DynamicCalibrateResourceOption ProcedureBlock ProcedureCloseCur ProcedureElseBlock ProcedureElseIfBlock
 	ProcedureErrorCondition ProcedureFetchInto ProcedureIfBlock ProcedureIfInfo ProcedureJump ProcedureLabelBlock ProcedureLabelLoop
 	ProcedureOpenCur ProcedureRepeatStmt ProcedureWhileStmt QueryWatchOption SearchCaseStmt SearchWhenThenStmt SimpleCaseStmt

@@ -15,7 +15,7 @@ func (r *reader) unvisited(node ast.StmtNode) {
 	default:
 		return
 	}
-	if r.out.Features&Program != 0 { // its name isn't a table's, and its body isn't read
+	if r.out.Features&Program != 0 { // a program's name isn't a table's, and its body isn't read
 		return
 	}
 	seen := map[*ast.TableName]bool{}

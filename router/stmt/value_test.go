@@ -153,7 +153,7 @@ func TestParameters(t *testing.T) {
 	}
 }
 
-// TestViews: values that were read stay what they are while others are read.
+// TestViews checks that values that were read don't change while others are read.
 func TestViews(t *testing.T) {
 	l := lexed("select 'a''b', 'c\\nd', x'4142', 0x1"+strings.Repeat(", 'x''y'", 100), 0)
 	var a Args
@@ -229,7 +229,7 @@ func BenchmarkParseInsert1000(b *testing.B) {
 	benchmarkParse(b, oneInsert+strings.Repeat(", (1234567, 10.50, 'new', 'it''s', NULL, 1, 2, 'some text')", 999))
 }
 
-// TestForeign: text of another character set is not what a column stores.
+// TestForeign checks that a text in another character set is not taken as the value that a column stores.
 func TestForeign(t *testing.T) {
 	l := lexed("select 'abc', 'é', ?, ?, 5", 0)
 	var a Args

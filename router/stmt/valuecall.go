@@ -67,7 +67,7 @@ func standIn(text string, n int) string {
 type valueReplacer struct {
 	name     string
 	replaced int
-	other    bool // there is a call with other arguments than one column
+	other    bool // a call has other arguments than one column
 }
 
 func (v *valueReplacer) Enter(n ast.Node) (ast.Node, bool) {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestValueCalls checks that VALUE(column) is read as VALUES(column), and the word elsewhere as before.
+// TestValueCalls checks that VALUE(column) is read as VALUES(column), and that the word keeps its meaning elsewhere.
 func TestValueCalls(t *testing.T) {
 	for _, tail := range []string{
 		"note = VALUE(note)",

@@ -19,8 +19,8 @@ type cte struct {
 	reading bool
 }
 
-// with reads the queries of a WITH clause and makes their names visible until forget. A query sees the names before its
-// own. A recursive one also sees its own.
+// with reads the queries of a WITH clause and makes their names visible until forget. A query sees the names before its own. A
+// recursive query also sees its own name.
 func (r *reader) with(n *ast.WithClause, parent *Block) {
 	if n == nil {
 		return
@@ -48,7 +48,7 @@ func (r *reader) with(n *ast.WithClause, parent *Block) {
 		}
 		if !n.IsRecursive {
 			query, _ := c.Query.Query.(*ast.SelectStmt)
-			if len(c.ColNameList) > 0 { // its fields have other names
+			if len(c.ColNameList) > 0 { // the query's fields have other names
 				query = nil
 			}
 			r.ctes = append(r.ctes, cte{name: c.Name.O, query: query, uses: new(int), number: numberOf(i)})
