@@ -70,6 +70,9 @@ func (x *Execution) entryShards(l *catalog.Lookup, entries []catalog.Entry) (sha
 	settings := backend.Default
 	if x.Vars.Results() == wire.NotWide { // genes are then ASCII, and connections that have the session's settings can be used
 		settings = withoutLimit(x.under())
+		if _, off := settings.Lookup("autocommit"); off { // a SERIALIZABLE read would lock the entries, and wait for this transaction
+			settings = settings.Without("autocommit")
+		}
 	}
 	for on, some := range x.byShard(entries) {
 		rows, err := x.ask(on, 0, settings, string(l.AppendFind(nil, some)))

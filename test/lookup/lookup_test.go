@@ -154,6 +154,22 @@ func TestWhatATransactionSees(t *testing.T) {
 	})
 }
 
+// A transaction that is SERIALIZABLE doesn't wait for the entries that it has written itself.
+func TestOwnEntriesUnderSerializable(t *testing.T) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		s, db := indexed(t, engine)
+		must(t, db, "CALL locus.fill_lookup('"+s.Schema+".users_by_email')", "INSERT INTO users VALUES (1, 'a', ''), (2, 'b', ''), (3, 'c', '')")
+		db.SetMaxOpenConns(1)
+		must(t, db, "SET SESSION TRANSACTION ISOLATION LEVEL SERIALIZABLE", "SET innodb_lock_wait_timeout = 1", "SET autocommit = 0",
+			"INSERT INTO users VALUES (20, 'x', ''), (21, 'y', '')", "DELETE FROM users WHERE email = 'a'", "INSERT IGNORE INTO users VALUES (22, 'x', ''), (23, 'z', ''), (24, 'a', '')", "REPLACE INTO users VALUES (25, 'x', '')")
+		if got := column(t, db, "SELECT id FROM users WHERE email IN ('a', 'x', 'y', 'z') ORDER BY id"); got != "21 23 24 25" {
+			t.Errorf("found %s", got)
+		}
+		must(t, db, "COMMIT", "SET autocommit = 1")
+		s.checkEntries(t)
+	})
+}
+
 // A look-up table that was lost and is created again has no entries, so statements don't use it before it is filled.
 func TestALostLookUpTable(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
