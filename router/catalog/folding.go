@@ -113,7 +113,10 @@ func (c *Column) Sought(v stmt.Value) (sought stmt.Value, ok bool) {
 	switch {
 	case c.IsInteger() && (v.Kind == stmt.Int || v.Kind == stmt.Uint):
 		return v, c.holds(v)
-	case c.IsBinary() && (v.Kind == stmt.Bytes || v.Kind == stmt.String), c.IsText() && v.Kind == stmt.String && utf8.Valid(v.Text):
+	case c.IsText() && v.Kind == stmt.String:
+		_, beyond := beyondCharset(v.Text, c.Charset)
+		return stmt.Value{Kind: stmt.String, Text: v.Text}, utf8.Valid(v.Text) && !beyond
+	case c.IsBinary() && (v.Kind == stmt.Bytes || v.Kind == stmt.String):
 		return stmt.Value{Kind: stmt.String, Text: v.Text}, true
 	}
 	return v, false

@@ -178,6 +178,17 @@ func TestIndexableValues(t *testing.T) {
 	if _, err := latin.Indexable(stmt.Value{Kind: stmt.Bytes, Text: []byte{0xc3, 0xa9}}); err == nil {
 		t.Error("bytes in a column of latin1 are indexed as utf8mb4")
 	}
+	for _, v := range []string{"中", "š\u009a", "\u0080", "🙂"} {
+		if _, err := latin.Indexable(text(v)); err == nil {
+			t.Errorf("%q is indexed in a column of latin1, which stores another character", v)
+		}
+		if _, ok := latin.Sought(text(v)); ok {
+			t.Errorf("%q is looked up in a column of latin1", v)
+		}
+	}
+	if v, err := latin.Indexable(text("é€š\u0081ÿ")); err != nil || string(v.Text) != "é€š\u0081ÿ" {
+		t.Errorf("characters of latin1: %q, %v", v.Text, err)
+	}
 	if v, err := email.Indexable(stmt.IntValue(7)); err != nil || v.Kind != stmt.String || string(v.Text) != "7" {
 		t.Errorf("a number in a text column: %v, %v", v, err)
 	}

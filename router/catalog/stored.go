@@ -3,6 +3,7 @@ package catalog
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"unicode/utf8"
 
 	"locus/idgen/gene"
@@ -71,10 +72,22 @@ func (k *Key) storedText(text []byte, w gene.Width) (gene.Gene, error) {
 	return gene.OfBytes(text, w), nil
 }
 
+// inLatin1 are the characters of the character set latin1 beyond U+00FF. It is Windows-1252.
+const inLatin1 = "€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ"
+
+// outsideLatin1 are the control characters in whose place latin1 has others.
+const outsideLatin1 = "\u0080\u0082\u0083\u0084\u0085\u0086\u0087\u0088\u0089\u008a\u008b\u008c\u008e\u0091\u0092\u0093\u0094\u0095\u0096\u0097\u0098\u0099\u009a\u009b\u009c\u009e\u009f"
+
 // beyondCharset returns a character that the character set lacks, which a server would replace or cut off at.
 func beyondCharset(text []byte, charset string) (rune, bool) {
 	last := rune(utf8.MaxRune)
 	switch charset {
+	case "latin1":
+		for _, r := range string(text) {
+			if r > 0xff && !strings.ContainsRune(inLatin1, r) || r <= 0xff && strings.ContainsRune(outsideLatin1, r) {
+				return r, true
+			}
+		}
 	case "ascii":
 		last = 0x7f
 	case "utf8mb3", "utf8":
