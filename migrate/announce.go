@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"locus/internal/steps"
 	"locus/migrate/job"
 	"locus/migrate/phase"
 	"locus/router"
@@ -29,8 +30,8 @@ func (a announce) do(ctx context.Context, s Snapshot) (*phase.Event, error) {
 	changes, stop := listen(waiting, a.store.Acknowledgements)
 	defer stop()
 	_, err := a.fleet.acknowledged(waiting, s.Map.Version(), changes)
-	if disobeys, ok := errors.AsType[*disobeysError](err); ok && ctx.Err() == nil {
-		return &phase.Event{Kind: phase.FailedWith, Why: fmt.Sprintf("announce: %v, for %v", err, a.patience), Remedy: disobeys.remedy(s.Job.ID)}, nil
+	if missing, is := errors.AsType[*steps.MissingError](err); is && ctx.Err() == nil {
+		return &phase.Event{Kind: phase.FailedWith, Why: fmt.Sprintf("announce: %v, for %v", err, a.patience), Remedy: missingRemedy(missing, s.Job.ID)}, nil
 	}
 	if err != nil {
 		return nil, err

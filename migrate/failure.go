@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"locus/internal/steps"
 	"locus/migrate/changes"
 	"locus/migrate/link"
 	"locus/migrate/preflight"
@@ -38,29 +39,17 @@ func (e *lostError) remedy() string {
 	return "abort the job with locus abort, which deletes the target's rows once no genes are there, and start it again"
 }
 
-// disobeysError reports a live proxy that does not obey a version of the map.
-type disobeysError struct {
-	proxy   string
-	version int64
-	cause   error
-}
-
-func (e *disobeysError) Error() string {
-	return fmt.Sprintf("proxy %s does not obey map version %d: %v", e.proxy, e.version, e.cause)
-}
-
-func (e *disobeysError) Unwrap() error { return e.cause }
-
-func (e *disobeysError) remedy(id string) string {
-	return fmt.Sprintf("SHOW PROCESSLIST at proxy %[1]s lists what is open there: end it, or end the proxy; then locus resume %[2]s", e.proxy, id)
-}
-
 // remedy returns the advice for an action that has failed for too long.
 func remedy(err error, id string) string {
-	if disobeys, ok := errors.AsType[*disobeysError](err); ok {
-		return disobeys.remedy(id)
+	if missing, is := errors.AsType[*steps.MissingError](err); is {
+		return missingRemedy(missing, id)
 	}
 	return "fix it, then locus resume " + id
+}
+
+// missingRemedy returns the advice for a job that waits for processes.
+func missingRemedy(e *steps.MissingError, id string) string {
+	return fmt.Sprintf("SHOW PROCESSLIST at proxy %s lists what is open there: end it, or end the proxy; then locus resume %s", e.Missing[0].Process, id)
 }
 
 // hopeless reports whether retrying an error is useless, and returns its reason and remedy.

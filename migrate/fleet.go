@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"locus/internal/steps"
 	"locus/migrate/job"
 )
 
@@ -21,44 +22,30 @@ const (
 	fleetPatience = 2 * time.Second
 )
 
-// acknowledged waits until every live proxy obeys a version of the map, and returns these proxies.
-func (f fleet) acknowledged(ctx context.Context, version int64, acknowledgements <-chan struct{}) (map[string]int64, error) {
-	look := time.NewTicker(fleetLook)
-	defer look.Stop()
+// open is what a proxy may have open that delays its acknowledgement of a map.
+const open = "a transaction or a statement"
+
+// acknowledged waits until every live proxy obeys a version of the map, and returns these proxies. If ctx ends before, the error is a
+// *steps.MissingError.
+func (f fleet) acknowledged(ctx context.Context, version int64, acknowledgements <-chan struct{}) (proxies map[string]int64, err error) {
 	began := time.Now()
 	defer f.report.trouble("")
-	slow := "" // the proxy that was behind at the last read
-	for {
-		proxies, err := f.store.Proxies(ctx)
-		if err != nil && slow != "" && ctx.Err() != nil { // the time limit was reached during the read
-			return nil, &disobeysError{slow, version, context.Cause(ctx)}
-		}
-		if err != nil {
-			return nil, err
-		}
-		if slow = behind(proxies, version); slow == "" {
-			return proxies, nil
-		}
-		if time.Since(began) > fleetPatience {
-			f.report.update(func(r *job.Report) {
-				r.Trouble = fmt.Sprintf("waiting for proxy %s to obey map version %d: a transaction that began before is still open there", slow, version)
-			})
-		}
-		select {
-		case <-ctx.Done():
-			return nil, &disobeysError{slow, version, context.Cause(ctx)}
-		case <-acknowledgements:
-		case <-look.C:
-		}
+	err = steps.Barrier{
+		Condition: fmt.Sprintf("obeys map version %d", version), Every: fleetLook, Changed: acknowledgements,
+		Read: func(ctx context.Context) (_ []steps.Missing, err error) {
+			proxies, err = f.store.Proxies(ctx)
+			return steps.Behind(proxies, version, "map version", open), err
+		},
+		Waiting: func(missing []steps.Missing) {
+			if time.Since(began) > fleetPatience {
+				f.report.update(func(r *job.Report) {
+					r.Trouble = fmt.Sprintf("waiting until every process obeys map version %d: %s", version, missing[0])
+				})
+			}
+		},
+	}.Wait(ctx)
+	if err != nil {
+		return nil, err
 	}
-}
-
-// behind returns the name of a proxy that obeys only an older version, or "".
-func behind(proxies map[string]int64, version int64) string {
-	for name, obeys := range proxies {
-		if obeys < version {
-			return name
-		}
-	}
-	return ""
+	return proxies, nil
 }

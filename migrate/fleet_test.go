@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"locus/internal/steps"
 )
 
 // proxies is a store with only the list of proxies. It returns each of the given results once, and then the
@@ -46,13 +48,13 @@ func TestAProxyThatDoesNotAcknowledgeIsNamed(t *testing.T) {
 		defer cancel()
 		go func() {
 			time.Sleep(fleetPatience + time.Second) // virtual: of the bubble's clock
-			if r := report.now(); !strings.Contains(r.Trouble, "waiting for proxy b to obey map version 7") {
+			if r := report.now(); !strings.Contains(r.Trouble, "waiting until every process obeys map version 7: b: it obeys map version 6") {
 				t.Errorf("the report says %q", r.Trouble)
 			}
 		}()
 		_, err := fleet{store, report}.acknowledged(ctx, 7, nil)
-		disobeys, ok := errors.AsType[*disobeysError](err)
-		if !ok || disobeys.proxy != "b" || !errors.Is(err, context.DeadlineExceeded) {
+		missing, is := errors.AsType[*steps.MissingError](err)
+		if !is || len(missing.Missing) != 1 || missing.Missing[0].Process != "b" || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%v", err)
 		}
 		if r := report.now(); r.Trouble != "" {
@@ -82,8 +84,8 @@ func TestAProxyIsNamedThoughTheReadIsLate(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		_, err := fleet{store, newReporter(store, "mover", "split-1")}.acknowledged(ctx, 7, nil)
-		disobeys, ok := errors.AsType[*disobeysError](err)
-		if !ok || disobeys.proxy != "b" || !errors.Is(err, context.DeadlineExceeded) {
+		missing, is := errors.AsType[*steps.MissingError](err)
+		if !is || len(missing.Missing) != 1 || missing.Missing[0].Process != "b" || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%v", err)
 		}
 	})

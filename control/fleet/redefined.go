@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"locus/config/etcd"
+	"locus/internal/steps"
 	"locus/router/catalog"
 )
 
@@ -42,6 +43,12 @@ const changesPrefix = "definitions/"
 // request may replace another.
 const anyProcess = "any"
 
+// The condition that all proxies know a definition, and the reason of one that does not.
+const (
+	hasRead = "has read the definition from the shards"
+	unread  = "it can't read it from some shard"
+)
+
 func changesKey(q Question) string { return changesPrefix + string(q) + "/" }
 
 // TellRedefined makes every proxy read all tables, and waits until each has. The error names the proxies that have not answered
@@ -53,7 +60,7 @@ func TellRedefined(ctx context.Context, kv *etcd.KV, patience time.Duration) err
 	if err != nil {
 		return err
 	}
-	return unanswered(ctx, kv, Redefined, asked, "", "no answer from %s")
+	return unanswered(ctx, kv, Redefined, asked, "", hasRead, unread)
 }
 
 func putChange(ctx context.Context, kv *etcd.KV, q Question, process string, change catalog.Change) (revision int64, err error) {
@@ -67,24 +74,27 @@ func putChange(ctx context.Context, kv *etcd.KV, q Question, process string, cha
 	return revision, nil
 }
 
-// unanswered waits for the answers of the proxies other than the one that asks. The error names those that have not answered
-// true, in a text with a place for them.
-func unanswered(ctx context.Context, kv *etcd.KV, q Question, asked int64, asker, text string) error {
+// unanswered waits for the answers of the proxies other than the one that asks. The error is a *steps.MissingError with those that have
+// not answered true. Denied is the reason of a proxy that has answered false.
+func unanswered(ctx context.Context, kv *etcd.KV, q Question, asked int64, asker, condition, denied string) error {
 	answers, err := await[bool](ctx, kv, q, asked, inquiry{asker: asker})
 	if err != nil {
 		return err
 	}
-	missing := answers.Silent
+	var missing []steps.Missing
+	for _, id := range answers.Silent {
+		missing = append(missing, steps.Missing{Process: id, Why: "no answer"})
+	}
 	for id, known := range answers.By {
 		if !known && id != asker {
-			missing = append(missing, id)
+			missing = append(missing, steps.Missing{Process: id, Why: denied})
 		}
 	}
 	if missing == nil {
 		return nil
 	}
-	slices.Sort(missing)
-	return fmt.Errorf(text, strings.Join(missing, ", "))
+	slices.SortFunc(missing, func(a, b steps.Missing) int { return strings.Compare(a.Process, b.Process) })
+	return &steps.MissingError{Condition: condition, Missing: missing}
 }
 
 // Announcer notifies the other proxies of the definitions that one process has changed. It is safe for concurrent use.
@@ -104,7 +114,7 @@ type waiting struct {
 // Redefined makes every other proxy read the changed definitions, and waits until each has. The error names the proxies that
 // have not answered in time.
 func (a *Announcer) Redefined(ctx context.Context, change catalog.Change) error {
-	return a.tell(ctx, &a.redefined, Redefined, change, "no answer from %s")
+	return a.tell(ctx, &a.redefined, Redefined, change, hasRead, unread)
 }
 
 // Renumbered makes every other proxy discard its reserved numbers, and waits until no statement uses such
@@ -112,15 +122,15 @@ func (a *Announcer) Redefined(ctx context.Context, change catalog.Change) error 
 func (a *Announcer) Renumbered(ctx context.Context, counted catalog.Change) error {
 	ctx, cancel := context.WithTimeout(ctx, RenumberedPatience)
 	defer cancel()
-	return a.tell(ctx, &a.renumbered, Renumbered, counted, "no answer from %s, which may still issue numbers of the former counter")
+	return a.tell(ctx, &a.renumbered, Renumbered, counted, "has given up the numbers of the former counter", "it may still issue some")
 }
 
 // Settled is Redefined that also waits until all statements have ended that began with the old tables.
 func (a *Announcer) Settled(ctx context.Context, change catalog.Change) error {
-	return a.tell(ctx, &a.settled, Settled, change, "no answer from %s, where a statement may still be running that began before")
+	return a.tell(ctx, &a.settled, Settled, change, "has ended the statements that began before the definition", "one may still be running there")
 }
 
-func (a *Announcer) tell(ctx context.Context, w *waiting, q Question, change catalog.Change, text string) error {
+func (a *Announcer) tell(ctx context.Context, w *waiting, q Question, change catalog.Change, condition, denied string) error {
 	ctx, cancel := context.WithTimeout(ctx, RedefinedPatience)
 	defer cancel()
 	asked, err := w.put(ctx, a, q, &change)
@@ -128,7 +138,7 @@ func (a *Announcer) tell(ctx context.Context, w *waiting, q Question, change cat
 	if err != nil {
 		return err
 	}
-	return unanswered(ctx, a.KV, q, asked, a.ID, text)
+	return unanswered(ctx, a.KV, q, asked, a.ID, condition, denied)
 }
 
 func (w *waiting) put(ctx context.Context, a *Announcer, q Question, change *catalog.Change) (revision int64, err error) {

@@ -92,7 +92,7 @@ func TestSettled(t *testing.T) {
 	following(t, kv, "b:1", fleet.Settled, func(catalog.Change) bool { return false })
 	registered(t, kv, 2)
 	err := announcer.Settled(t.Context(), change)
-	if err == nil || !strings.Contains(err.Error(), "from b:1, where a statement may still be running") {
+	if err == nil || !strings.Contains(err.Error(), "b:1: one may still be running there") {
 		t.Errorf("a statement is running at one proxy: %v", err)
 	}
 }

@@ -15,7 +15,7 @@ func Differences(cards []fleet.Card, current Current) []Lack {
 	var list []Lack
 	for _, c := range cards {
 		if why := differs(c, current, first); why != "" {
-			list = append(list, Lack{c.ID, why})
+			list = append(list, Lack{Process: c.ID, Why: why})
 		}
 	}
 	return list

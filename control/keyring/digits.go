@@ -18,7 +18,7 @@ func WithoutDigits(cards []fleet.Card, version uint32) []Lack {
 			continue
 		}
 		if why := hidesNoDigits(*c.Keys, version); why != "" {
-			list = append(list, Lack{c.ID, why})
+			list = append(list, Lack{Process: c.ID, Why: why})
 		}
 	}
 	return list

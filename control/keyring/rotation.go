@@ -11,6 +11,7 @@ import (
 	"locus/config/etcd"
 	"locus/control/events"
 	"locus/control/fleet"
+	"locus/internal/steps"
 )
 
 // Rotation makes a key version the one for new IDs once all running processes can read it.
@@ -30,12 +31,7 @@ type Rotation struct {
 }
 
 // Lack is a process that lacks a version, and why.
-type Lack struct {
-	Process string `json:"process"`
-	Why     string `json:"why"`
-}
-
-func (l Lack) String() string { return l.Process + ": " + l.Why }
+type Lack = steps.Missing
 
 // Outcome is the known result of a rotation.
 type Outcome struct {
@@ -74,38 +70,45 @@ func (r Rotation) interval() time.Duration {
 
 // flip waits until all can read the version, and makes it current.
 func (r Rotation) flip(ctx, waiting context.Context) (before uint32, err error) {
-	ticker := time.NewTicker(r.interval())
-	defer ticker.Stop()
 	var told string
-	for {
-		current, lacks, err := r.attempt(waiting)
-		if current.Version > 0 {
-			before = current.Version
-		}
-		final := errors.As(err, new(final))
-		if err == nil && len(lacks) == 0 || final {
-			return before, err
-		}
-		if why := fmt.Sprint(lacks); err == nil && why != told {
-			told = why
-			r.Tell(lacks)
-		}
-		raced := errors.As(err, new(*etcd.Conflict)) // a card has changed meanwhile
-		if r.Wait == 0 && waiting.Err() == nil && !raced {
-			return before, r.unchanged(before, r.asked(waiting, lacks), err)
-		}
-		select {
-		case <-ticker.C:
-		case <-waiting.Done():
-			why := fmt.Errorf("not all could read it within %v", r.Wait)
-			if ctx.Err() != nil {
-				why = errors.New("interrupted")
-			} else {
-				lacks = r.asked(ctx, lacks)
+	var lacks []Lack
+	var problem error // of the last attempt
+	err = steps.Barrier{
+		Condition: fmt.Sprintf("can read numbers of key version %d", r.Version), Every: r.interval(),
+		Read: func(ctx context.Context) ([]steps.Missing, error) {
+			current, found, err := r.attempt(ctx)
+			if current.Version > 0 {
+				before = current.Version
 			}
-			return before, r.unchanged(before, lacks, errors.Join(why, err))
-		}
+			final := errors.As(err, new(final))
+			if err == nil && len(found) == 0 || final {
+				return nil, err
+			}
+			lacks, problem = found, err
+			if why := fmt.Sprint(found); err == nil && why != told {
+				told = why
+				r.Tell(found)
+			}
+			raced := errors.As(err, new(*etcd.Conflict)) // a card has changed meanwhile
+			if r.Wait == 0 && ctx.Err() == nil && !raced {
+				return nil, r.unchanged(before, r.asked(ctx, found), err)
+			}
+			if len(found) == 0 {
+				return []steps.Missing{{Process: "unknown processes", Why: fmt.Sprint(err)}}, nil
+			}
+			return found, nil
+		},
+	}.Wait(waiting)
+	if _, ended := errors.AsType[*steps.MissingError](err); !ended {
+		return before, err
 	}
+	why := fmt.Errorf("not all could read it within %v", r.Wait)
+	if ctx.Err() != nil {
+		why = errors.New("interrupted")
+	} else {
+		lacks = r.asked(ctx, lacks)
+	}
+	return before, r.unchanged(before, lacks, errors.Join(why, problem))
 }
 
 // final marks errors that are not retried.
@@ -208,25 +211,24 @@ func (r Rotation) unchanged(before uint32, lacks []Lack, why error) error {
 // lagging waits until every process stamps with the version, and returns those that don't. They stamp with the previous one, which all
 // can read.
 func (r Rotation) lagging(ctx context.Context) []Lack {
-	ticker := time.NewTicker(r.interval())
-	defer ticker.Stop()
-	for {
-		lagging, err := r.look(ctx)
-		if err == nil && len(lagging) == 0 {
-			return nil
-		}
-		select {
-		case <-ticker.C:
-		case <-ctx.Done():
-			if err != nil { // usually because the wait ended during the read
-				lagging, err = r.look(context.WithoutCancel(ctx)) // bounded by the time limit of requests to etcd
-			}
+	err := steps.Barrier{
+		Condition: fmt.Sprintf("hides new numbers by key version %d", r.Version), Every: r.interval(),
+		Read: func(ctx context.Context) ([]steps.Missing, error) {
+			lagging, err := r.look(ctx)
 			if err != nil {
-				return []Lack{{"all", fmt.Sprintf("it is unknown whether they use it for new numbers: %v", err)}}
+				return []steps.Missing{{Process: "all", Why: fmt.Sprintf("it is unknown whether they use it for new numbers: %v", err)}}, nil
 			}
-			return lagging
-		}
+			return lagging, nil
+		},
+	}.Wait(ctx)
+	missing, ended := errors.AsType[*steps.MissingError](err)
+	if !ended {
+		return nil
 	}
+	if lagging, err := r.look(context.WithoutCancel(ctx)); err == nil { // bounded by the time limit of requests to etcd
+		return lagging
+	}
+	return missing.Missing
 }
 
 func (r Rotation) look(ctx context.Context) ([]Lack, error) {
@@ -242,7 +244,7 @@ func Lacking(cards []fleet.Card, version uint32, fingerprint string) []Lack {
 	var list []Lack
 	for _, c := range cards {
 		if why := lack(c, version, fingerprint); why != "" {
-			list = append(list, Lack{c.ID, why})
+			list = append(list, Lack{Process: c.ID, Why: why})
 		}
 	}
 	return list
@@ -276,7 +278,7 @@ func Lagging(cards []fleet.Card, version uint32) []Lack {
 	var list []Lack
 	for _, c := range cards {
 		if c.Keys != nil && len(c.Keys.Versions) > 0 && c.Keys.Stamps != version {
-			list = append(list, Lack{c.ID, fmt.Sprintf("it hides new numbers with version %d", c.Keys.Stamps)})
+			list = append(list, Lack{Process: c.ID, Why: fmt.Sprintf("it hides new numbers with version %d", c.Keys.Stamps)})
 		}
 	}
 	return slices.Clip(list)

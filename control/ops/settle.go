@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"locus/config/etcd"
 	"locus/control/fleet"
 	"locus/idgen/orderid"
 	"locus/idgen/segment"
+	"locus/internal/steps"
 	"locus/router/catalog"
 	"locus/router/cluster"
 )
@@ -18,37 +18,21 @@ import (
 // acknowledgement limits the wait for the proxies after a change of the map.
 const acknowledgement = 15 * time.Second
 
-// AwaitMap waits until every registered proxy obeys a version of the route map. The error names the proxies that don't.
+// AwaitMap waits until every live proxy obeys a version of the route map. The error names the proxies that don't. While etcd does not
+// answer, AwaitMap waits too, because the change was written.
 func AwaitMap(ctx context.Context, kv *etcd.KV, version int64) error {
 	ctx, cancel := context.WithTimeout(ctx, acknowledgement)
 	defer cancel()
-	ticker := time.NewTicker(50 * time.Millisecond)
-	defer ticker.Stop()
-	for {
-		behind, err := proxiesBehind(ctx, kv, version)
-		if err == nil && behind == nil {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return errors.Join(err, fmt.Errorf("not every proxy obeys map version %d yet: %s", version, strings.Join(behind, ", ")))
-		case <-ticker.C:
-		}
-	}
-}
-
-func proxiesBehind(ctx context.Context, kv *etcd.KV, version int64) ([]string, error) {
-	cards, err := fleet.Cards(ctx, kv)
-	if err != nil {
-		return nil, err
-	}
-	var behind []string
-	for _, c := range cards {
-		if c.MapVersion < version {
-			behind = append(behind, c.ID)
-		}
-	}
-	return behind, nil
+	return steps.Barrier{
+		Condition: fmt.Sprintf("obeys map version %d", version), Every: 50 * time.Millisecond,
+		Read: func(ctx context.Context) ([]steps.Missing, error) {
+			missing, err := fleet.BehindMap(ctx, kv, version)
+			if err != nil && ctx.Err() == nil {
+				return []steps.Missing{{Process: "unknown processes", Why: err.Error()}}, nil
+			}
+			return missing, err
+		},
+	}.Wait(ctx)
 }
 
 // Regrouped is a counter of IDs that got another number of groups.

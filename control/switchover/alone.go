@@ -28,7 +28,7 @@ func (s Switchover) GoOn(ctx context.Context) (primary string, err error) {
 		return "", err
 	}
 	r.To = r.doc.Server
-	if err = r.within(ctx, before, GoOn); err != nil && r.doc.Alone {
+	if err = r.run(ctx, toGoOn); err != nil && r.doc.Alone {
 		err = fmt.Errorf("it is requested, and a process with the role mover will do it: %w", err)
 	}
 	return r.doc.Server, err
@@ -46,7 +46,7 @@ func (s Switchover) WaitAgain(ctx context.Context) error {
 		return err
 	}
 	r.To = r.doc.Server
-	return r.within(ctx, before, WaitAgain)
+	return r.run(ctx, toWaitAgain)
 }
 
 // mayGoOn returns an error if the declaration or the document forbids GoOn.

@@ -13,6 +13,7 @@ import (
 
 	"locus/config/etcd"
 	"locus/control/fleet"
+	"locus/internal/steps"
 	"locus/router"
 	"locus/router/cluster"
 )
@@ -59,11 +60,11 @@ func (r *run) follow(ctx context.Context) error {
 	case !r.doc.Settled():
 		return fmt.Errorf("a switchover to %s has not ended", r.doc.Target())
 	}
-	if err := r.within(ctx, before, Follow[:1]); err != nil {
+	if err := r.run(ctx, toJudge); err != nil {
 		return err
 	}
 	from, began := r.doc.Server, time.Now()
-	err := r.within(ctx, leaving, Follow[1:])
+	err := r.run(ctx, toFollow)
 	if errors.Is(err, etcd.ErrUnknown) {
 		err = r.settled(ctx, err)
 	}
@@ -164,8 +165,8 @@ func (r *run) leave(ctx context.Context) error {
 // awaitLeft waits until no proxy can send the server a statement whose result reaches a client. Each proxy
 // acknowledges this, or its lease has expired.
 func (r *run) awaitLeft(ctx context.Context) error {
-	slow, err := r.awaitProxies(ctx, time.Until(r.left.Add(cluster.PrimaryLease+cluster.PrimaryLeaseMargin)))
-	if err != nil || len(slow) == 0 {
+	err := r.awaitProxies(ctx, time.Until(r.left.Add(cluster.PrimaryLease+cluster.PrimaryLeaseMargin)))
+	if _, missing := errors.AsType[*steps.MissingError](err); !missing {
 		return err
 	}
 	if err := pause(ctx, time.Until(r.left.Add(cluster.PrimaryLease+cluster.PrimaryLeaseMargin))); err != nil {

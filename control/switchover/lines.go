@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"locus/control/fleet"
+	"locus/internal/steps"
 )
 
 // do executes one step.
@@ -176,8 +177,12 @@ func (r *run) check(ctx context.Context) (err error) {
 			s.lacks = append(s.lacks, at.addr+": "+strings.Join(missing, ", "))
 		}
 	}
-	if s.old, err = r.awaitProxies(ctx, before/3); err != nil {
-		return err
+	if err = r.awaitProxies(ctx, before/3); err != nil {
+		missing, is := errors.AsType[*steps.MissingError](err)
+		if !is {
+			return err
+		}
+		s.old = steps.Names(missing.Missing)
 	}
 	if problems := s.judge(); len(problems) > 0 {
 		return &Refused{problems}
@@ -242,34 +247,18 @@ func (r *run) right(ctx context.Context) (string, error) {
 const lookEvery = 5 * time.Millisecond
 
 // obeyed waits until every live proxy has paused its statements for the shard.
-func (r *run) obeyed(ctx context.Context) error {
-	slow, err := r.awaitProxies(ctx, before)
-	if err == nil && len(slow) > 0 {
-		err = fmt.Errorf("proxies still have transactions or statements at the primary: %s", strings.Join(slow, ", "))
-	}
-	return err
-}
+func (r *run) obeyed(ctx context.Context) error { return r.awaitProxies(ctx, before) }
 
-// awaitProxies waits until every live proxy obeys the document, at most for the given time, and returns the
-// proxies that don't.
-func (r *run) awaitProxies(ctx context.Context, patience time.Duration) (slow []string, err error) {
-	waiting, cancel := context.WithTimeout(ctx, patience)
+// awaitProxies waits until every live proxy obeys the document, at most for the given time. Then the error is a *steps.MissingError.
+func (r *run) awaitProxies(ctx context.Context, patience time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	for {
-		cards, err := fleet.Cards(waiting, r.KV)
-		if err != nil {
-			return slow, err
-		}
-		slow = slow[:0]
-		for _, c := range cards {
-			if c.Primaries[r.Shard] < r.doc.Epoch {
-				slow = append(slow, c.ID)
-			}
-		}
-		if len(slow) == 0 || pause(waiting, lookEvery) != nil {
-			return slow, nil
-		}
-	}
+	return steps.Barrier{
+		Condition: fmt.Sprintf("obeys epoch %d of the primary of shard %s", r.doc.Epoch, r.Shard), Every: lookEvery,
+		Read: func(ctx context.Context) ([]steps.Missing, error) {
+			return fleet.BehindPrimary(ctx, r.KV, r.Shard, r.doc.Epoch)
+		},
+	}.Wait(ctx)
 }
 
 // readOnly makes the primary read-only for every account. It ends the connections of all proxies, including

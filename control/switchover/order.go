@@ -1,5 +1,10 @@
 package switchover
 
+import (
+	"slices"
+	"time"
+)
+
 // Line is one step of a role change, and the name of the stop point before it.
 type Line string
 
@@ -71,16 +76,16 @@ const (
 // resumed. A test visits all these cases.
 var (
 	// Begin switches over from a settled document.
-	Begin = []Line{TakeOver, Check, Hold, Obeyed, ReadOnly, Position, Writable, Turn}
+	Begin = slices.Concat(toCheck.lines, toSwitch.lines)
 	// Mend undoes a switchover that failed or was interrupted before Turn.
 	Mend = []Line{TakeOver, Seize, Demote, Rejoin, Restore, Settle}
 	// Follow adopts a primary that an external tool has promoted, and Drop undoes that before Turn. They change
 	// no server.
-	Follow = []Line{Look, Leave, Left, LookAgain, Turn}
+	Follow = slices.Concat(toJudge.lines, toFollow.lines)
 	Drop   = []Line{Settle}
 	// Take promotes a server without the help of the former primary, at an operator's request or as the most
 	// advanced server. Keep confirms the current primary and makes the other servers read-only.
-	Take = []Line{Look, Leave, Left, OthersReadOnly, Received, Writable, Turn}
+	Take = slices.Concat(toJudge.lines, toReplace.lines)
 	Keep = []Line{Look, OthersReadOnly, Writable}
 	// Finish completes a role change after Turn.
 	Finish = []Line{TakeOver, FormerReadOnly, Restore, Former, Others, Settle}
@@ -89,4 +94,27 @@ var (
 	// GoOn lets the primary acknowledge without replicas, where locus promotes servers. WaitAgain ends that.
 	GoOn      = []Line{TakeOver, Without, Restore}
 	WaitAgain = []Line{TakeOver, With, Restore}
+)
+
+// part is some consecutive lines of a procedure, or all of them, with their time limit.
+type part struct {
+	limit time.Duration
+	lines []Line
+}
+
+// The parts. Nothing is changed before the second part of a procedure, and a failed second part is undone.
+var (
+	toCheck   = part{before, []Line{TakeOver, Check}}
+	toSwitch  = part{within, []Line{Hold, Obeyed, ReadOnly, Position, Writable, Turn}}
+	toJudge   = part{before, []Line{Look}}
+	toFollow  = part{leaving, []Line{Leave, Left, LookAgain, Turn}}
+	toReplace = part{leaving, []Line{Leave, Left, OthersReadOnly, Received, Writable, Turn}}
+
+	toMend      = part{after, Mend}
+	toDrop      = part{after, Drop}
+	toKeep      = part{before, Keep}
+	toFinish    = part{after, Finish}
+	toTidy      = part{after, Tidy}
+	toGoOn      = part{before, GoOn}
+	toWaitAgain = part{before, WaitAgain}
 )

@@ -47,7 +47,7 @@ func (r *run) promote(ctx context.Context) error {
 	case r.doc.Next != "" && r.doc.Cause != cluster.Lost:
 		return fmt.Errorf("a switchover to %s has not ended", r.doc.Target())
 	}
-	if err := r.within(ctx, before, Take[:1]); err != nil {
+	if err := r.run(ctx, toJudge); err != nil {
 		return err
 	}
 	if r.To != r.doc.Server {
@@ -59,7 +59,7 @@ func (r *run) promote(ctx context.Context) error {
 	if r.doc.Next == "" {
 		return nil
 	}
-	return r.within(ctx, after, Mend)
+	return r.run(ctx, toMend)
 }
 
 // caughtUp waits until the server to promote has applied everything it received. Meanwhile proxies that reach
@@ -89,7 +89,7 @@ func (s Switchover) Tidy(ctx context.Context) error {
 		return fmt.Errorf("a switchover to %s has not ended", r.doc.Target())
 	}
 	r.To = r.doc.Server
-	err = r.within(ctx, after, Tidy)
+	err = r.run(ctx, toTidy)
 	return errors.Join(append(r.undone, err)...)
 }
 
@@ -161,7 +161,7 @@ func (r *run) promotes() bool {
 // over replaces the primary by To, or undoes that.
 func (r *run) over(ctx context.Context) error {
 	from, began := r.doc.Server, time.Now()
-	err := r.within(ctx, leaving, Take[1:])
+	err := r.run(ctx, toReplace)
 	if errors.Is(err, etcd.ErrUnknown) {
 		err = r.settled(ctx, err)
 	}

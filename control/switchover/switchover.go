@@ -151,7 +151,7 @@ func (r *run) all(ctx context.Context) (held time.Duration, err error) {
 		return 0, err
 	}
 	if r.doc.Next != "" {
-		if err := r.within(ctx, after, r.mending()); err != nil {
+		if err := r.run(ctx, r.mending()); err != nil {
 			return 0, fmt.Errorf("repair the interrupted switchover to %s: %w", r.doc.Next, err)
 		}
 	}
@@ -160,7 +160,7 @@ func (r *run) all(ctx context.Context) (held time.Duration, err error) {
 			return held, err
 		}
 	}
-	if err := r.within(ctx, after, Finish); err != nil {
+	if err := r.run(ctx, toFinish); err != nil {
 		return held, &UnfinishedError{r.doc.Server, err}
 	}
 	return held, nil
@@ -175,11 +175,11 @@ func (r *run) mend(ctx context.Context) error {
 	if r.doc.Cause == cluster.Taken { // an operator has decided, and both servers may be read-only
 		return r.takeServer(ctx)
 	}
-	order := Finish
+	todo := toFinish
 	if r.doc.Next != "" {
-		order = r.mending()
+		todo = r.mending()
 	}
-	if err := r.within(ctx, after, order); err != nil {
+	if err := r.run(ctx, todo); err != nil {
 		return fmt.Errorf("an interrupted switchover to %s: %w", r.To, err)
 	}
 	r.Log.Info("an interrupted switchover is ended", slog.String("shard", string(r.Shard)), slog.String("to", r.To), slog.String("primary", r.doc.Server))
@@ -187,21 +187,20 @@ func (r *run) mend(ctx context.Context) error {
 }
 
 // mending returns the procedure that undoes a role change before Turn.
-func (r *run) mending() []Line {
+func (r *run) mending() part {
 	if r.doc.Cause == cluster.Found {
-		return Drop
+		return toDrop
 	}
-	return Mend
+	return toMend
 }
 
 // begin completes Turn, or undoes everything.
 func (r *run) begin(ctx context.Context) (held time.Duration, err error) {
-	at := len(Begin[:2])
-	if err := r.within(ctx, before, Begin[:at]); err != nil {
+	if err := r.run(ctx, toCheck); err != nil {
 		return 0, err
 	}
 	began := time.Now()
-	err = r.within(ctx, within, Begin[at:])
+	err = r.run(ctx, toSwitch)
 	held = time.Since(began)
 	if errors.Is(err, etcd.ErrUnknown) {
 		err = r.settled(ctx, err)
@@ -240,7 +239,7 @@ func (r *run) undo(ctx context.Context) error {
 		return nil
 	}
 	r.hangUp(ctx) // a statement that was sent over a connection may still be running
-	return r.lines(ctx, r.mending())
+	return r.lines(ctx, r.mending().lines)
 }
 
 // read reads the current document.
@@ -257,10 +256,11 @@ func (r *run) replace(ctx context.Context, next cluster.Primary) (err error) {
 	return err
 }
 
-func (r *run) within(ctx context.Context, limit time.Duration, lines []Line) error {
-	ctx, cancel := context.WithTimeout(ctx, limit)
+// run executes the lines of a part within their time limit.
+func (r *run) run(ctx context.Context, p part) error {
+	ctx, cancel := context.WithTimeout(ctx, p.limit)
 	defer cancel()
-	return r.lines(ctx, lines)
+	return r.lines(ctx, p.lines)
 }
 
 func (r *run) lines(ctx context.Context, lines []Line) error {

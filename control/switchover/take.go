@@ -38,21 +38,21 @@ func (r *run) takeServer(ctx context.Context) error {
 	}
 	r.judge, r.cause = r.takes, cluster.Taken
 	if r.doc.Server == r.To && r.doc.Next == "" {
-		if err := r.within(ctx, before, Keep); err != nil {
+		if err := r.run(ctx, toKeep); err != nil {
 			return err
 		}
 	} else if err := r.takeOther(ctx); err != nil {
 		return err
 	}
 	r.hangUp(ctx) // connect again to the former primary and the others
-	if err := r.within(ctx, after, Finish); err != nil {
+	if err := r.run(ctx, toFinish); err != nil {
 		return &UnfinishedError{r.doc.Server, err}
 	}
 	return nil
 }
 
 func (r *run) takeOther(ctx context.Context) error {
-	if err := r.within(ctx, before, Take[:1]); err != nil {
+	if err := r.run(ctx, toJudge); err != nil {
 		return err
 	}
 	return r.over(ctx)
