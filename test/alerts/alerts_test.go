@@ -60,7 +60,7 @@ func growing(by float64) string { return fmt.Sprintf("0+%gxALL", by) }
 func turned(from, to float64) string { return fmt.Sprintf("%gx%d %gxLAST", from, before, to) }
 func rising(by float64) string       { return fmt.Sprintf("0x%d 0+%gxLAST", before, by) }
 
-// well is the series of a cluster in which all is well.
+// well returns the series of a healthy cluster.
 func well() map[string]string {
 	all := map[string]string{
 		`locus_backend_connections{instance="p1",shard="s0",state="in_use"}`:                                      steady(10),
@@ -103,7 +103,7 @@ func well() map[string]string {
 	return all
 }
 
-// fault is what makes one alert fire.
+// fault is the cause that makes one alert fire.
 type fault struct {
 	series map[string]string
 	labels map[string]string // of the alert
@@ -192,7 +192,7 @@ var faults = map[string]fault{
 	"LocusDigestsFull":   {map[string]string{`locus_statement_digests{instance="p1"}`: turned(50, 4000)}, labels("instance", "p1"), 59 * time.Minute, 61 * time.Minute},
 }
 
-// besides are the alerts that another one's fault makes fire too: what is told at once, and what pages if it stays so.
+// besides maps an alert to the alerts that its fault makes fire too, at once or after some time.
 var besides = map[string][]string{
 	"LocusServerDown":     {"LocusServerUnwell"},
 	"LocusServerSlow":     {"LocusServerUnwell"},

@@ -102,7 +102,7 @@ func (s *stand) countCalls(ctx context.Context, t test, via lane) (counted []cal
 	if err != nil {
 		return nil, 0, err
 	}
-	_ = tracer.cmd.Process.Signal(syscall.SIGINT) // it detaches, and writes the table
+	_ = tracer.cmd.Process.Signal(syscall.SIGINT) // strace detaches, and writes the table
 	select {
 	case <-tracer.done:
 	case <-time.After(tracePatience):

@@ -51,7 +51,7 @@ type redefined struct {
 	name           string
 	asked, failed  int
 	why            error
-	before, during []time.Duration // times on shards where nobody holds the table
+	before, during []time.Duration // times on shards where no session holds the table
 	there          time.Duration   // the longest time on the shard where a transaction holds it
 	after          time.Duration   // until it was made, once the table was free
 }
@@ -99,7 +99,7 @@ func (s *outages) redefine(ctx context.Context, shard int, name, text string) (r
 		return one, fmt.Errorf("it is not made %v after the table was free", outagePatience)
 	}
 	one.after = time.Since(freed)
-	if err := sleep(ctx, time.Second); err != nil { // to see whether anything fails
+	if err := sleep(ctx, time.Second); err != nil { // time in which clients would see further failures
 		return one, err
 	}
 	if times := taken(clients, rowsThere); len(times) > 0 {

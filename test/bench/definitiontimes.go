@@ -158,7 +158,7 @@ func (d *defining) measure(ctx context.Context, r *report, kinds []timedDefiniti
 // definitionTimes are the times of one kind of definitions, in milliseconds.
 type definitionTimes struct {
 	through, direct, put []float64
-	cpu                  float64 // of the proxy that used most, for each definition
+	cpu                  float64 // CPU time of the proxy that used most, for each definition
 }
 
 func (d *defining) timed(ctx context.Context, kind timedDefinition, way string) (t definitionTimes, err error) {
@@ -230,7 +230,7 @@ func (t *definitionTimes) figures(name string, sharded bool) []figure {
 	}
 }
 
-// idle measures what a server spends on proxies without clients.
+// idle measures the CPU time that a server spends on proxies without clients.
 func (d *defining) idle(ctx context.Context, r *report) error {
 	if err := sleep(ctx, 30*time.Second); err != nil {
 		return err

@@ -15,8 +15,8 @@ var relaxed = []struct{ variable, value string }{
 	{"sync_binlog", "0"},
 }
 
-// relax sets them on a shard, and restores them at the end. A server that refuses them is measured without, and
-// the report says so.
+// relax changes the settings on a shard, and restores them at the end. If a server refuses a setting, the measurement runs
+// without it, and the report says so.
 func (s *stand) relax(ctx context.Context, shard readyShard) {
 	var said []string
 	for _, r := range relaxed {

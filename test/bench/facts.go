@@ -16,7 +16,7 @@ func machine() string {
 	return fmt.Sprintf("%d cores shared by clients, hop and servers; Linux %s; %s", runtime.NumCPU(), kernel(), runtime.Version())
 }
 
-// collectFacts describes what was measured and how, so that readers can repeat it.
+// collectFacts describes the measurement and its environment, so that readers can repeat it.
 func (s *stand) collectFacts(ctx context.Context) ([]string, error) {
 	var server string
 	err := s.onShard(ctx, s.shards[0], func(_ context.Context, c *client.Conn) (err error) {

@@ -87,5 +87,5 @@ func haproxyVersion() string {
 	return number.FindString(line)
 }
 
-// number is the leading figure of a version, without what a distribution or a kernel's builder appends.
+// number matches the leading number of a version, without suffixes of a distribution or a kernel's builder.
 var number = regexp.MustCompile(`\d+(\.\d+)+`)

@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	settle           = 2 * time.Second // for a hop to give back what log-ins took
-	spareDescriptors = 256             // for this process in addition to the idle clients
+	settle           = 2 * time.Second // time for a hop to free the memory that logins used
+	spareDescriptors = 256             // file descriptors for this process in addition to the idle clients
 	settlingClients  = 10
 )
 
@@ -97,7 +97,7 @@ func (s *stand) visit(ctx context.Context, via lane, n int, sc scripting) (*load
 	}
 }
 
-// connections counts those of all shards.
+// connections returns the number of connections to all shards.
 func (s *stand) connections(ctx context.Context) (sum float64, err error) {
 	for _, shard := range s.shards {
 		err := s.onShard(ctx, shard, func(_ context.Context, c *client.Conn) error {

@@ -110,7 +110,7 @@ func (f idFigure) run(ctx context.Context) string {
 	}
 	test := exec.CommandContext(ctx, "go", append(args, f.pkg)...)
 	test.Dir = root
-	said, _ := test.Output() // what failed has reported nothing
+	said, _ := test.Output() // the output of a failed test contains no report
 	return string(said)
 }
 

@@ -51,7 +51,7 @@ func (i *imports) switches(ctx context.Context, r *report) error {
 			return err
 		}
 	}
-	if err := sleep(ctx, i.length); err != nil { // what they see afterwards counts too
+	if err := sleep(ctx, i.length); err != nil { // errors that clients see after the import count, too
 		return err
 	}
 	stop()

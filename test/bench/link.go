@@ -59,7 +59,8 @@ func dial(ctx context.Context, at endpoint, steps []step, p protocol, deprecateE
 	return k, err
 }
 
-// login connects with go-mysql's client, with small buffers and without what would change the packets of statements.
+// login connects with go-mysql's client, with small buffers, and without capabilities that would change the packets of
+// statements.
 func login(ctx context.Context, at endpoint, deprecateEOF bool) (*client.Conn, error) {
 	c, err := client.ConnectWithContext(ctx, at.addr, at.user, at.password, at.database, loginPatience,
 		func(c *client.Conn) error {
@@ -77,7 +78,7 @@ func login(ctx context.Context, at endpoint, deprecateEOF bool) (*client.Conn, e
 	return c, nil
 }
 
-// duplicate returns a second, non-blocking descriptor of a TCP connection; the first is to be closed.
+// duplicate returns a second, non-blocking descriptor of a TCP connection. The caller closes the first.
 func duplicate(c net.Conn) (int, error) {
 	tcp, ok := c.(*net.TCPConn)
 	if !ok {

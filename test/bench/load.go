@@ -126,7 +126,7 @@ func (l *load) run(ctx context.Context, d time.Duration) (tally, error) {
 	return l.tally, nil
 }
 
-// receive reads what has arrived on a link. If that completes a step, it continues with the client.
+// receive reads the available bytes of a link. If they complete a step, it continues with the client.
 func (l *load) receive(k *link) error {
 	n, err := unix.Read(k.fd, l.buffer)
 	if errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EINTR) {

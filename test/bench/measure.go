@@ -45,8 +45,8 @@ func (s *stand) locus(i int, sp spelling) lane {
 type sample struct {
 	statements float64       // per second
 	bytes      float64       // per second
-	cpu        time.Duration // of the hop, per statement
-	clientCPU  time.Duration // of the load client, per statement
+	cpu        time.Duration // CPU time of the hop, per statement
+	clientCPU  time.Duration // CPU time of the load client, per statement
 	p50, p99   time.Duration // of iterations
 }
 

@@ -21,7 +21,7 @@ type micro struct {
 	figure    string
 	pkg       string // from the module's root
 	benchmark string // its name, sub-benchmark included, without the number of processors
-	bound     bound  // of ns per operation; no operation may allocate
+	bound     bound  // bound of the ns per operation; no operation may allocate
 }
 
 // microFigures lists the benchmarks of packages that the report includes. A new one needs a line here and a
@@ -108,7 +108,7 @@ func parseBenchmark(said, name string) (ns spread, allocs float64) {
 	return spreadOf(times), allocs
 }
 
-// withoutProcs cuts what `go test` appends on more than one processor.
+// withoutProcs cuts the suffix that `go test` appends on more than one processor.
 func withoutProcs(name string) string {
 	i := strings.LastIndexByte(name, '-')
 	if i < 0 {

@@ -173,7 +173,7 @@ type movedJob struct {
 	}
 }
 
-// at returns when a phase began, by the journal.
+// at returns the time at which a phase began, from the journal.
 func (j movedJob) at(phase string) time.Time {
 	for _, e := range j.Journal {
 		if strings.HasSuffix(e.What, "→ "+phase) {

@@ -13,14 +13,14 @@ import (
 // options are the command line. Immutable once parsed.
 type options struct {
 	rounds         int
-	length         time.Duration // of one lane's part of a round, without its warm-up
+	length         time.Duration // length of one lane's part of a round, without its warm-up
 	rows           *regexp.Regexp
 	ready          string // path of a ready file: that demo is used instead of an own one
 	engine         string
 	output         string
 	idle           int // clients of the idle row
 	moved          int // rows of the rows about moves
-	tables         int // of the rows about definitions
+	tables         int // number of tables for the rows about definitions
 	haproxyThreads int // 0: haproxy's default
 	lastGene       uint64
 	deprecateEOF   bool
@@ -63,7 +63,7 @@ func parseOptions(args []string, usage io.Writer) (options, error) {
 	return o, o.check(f.Args())
 }
 
-// hurry shortens what the command line leaves open.
+// hurry shortens the options that the command line doesn't set.
 func (o *options) hurry(f *flag.FlagSet) {
 	set := map[string]bool{}
 	f.Visit(func(g *flag.Flag) { set[g.Name] = true })

@@ -190,7 +190,7 @@ func (s *outages) strike(ctx context.Context, shard int) (outage, error) {
 			one.fails = max(one.fails, time.Unix(0, c.failedAt.Load()).Sub(stopped))
 		}
 	}
-	if err := sleep(ctx, max(3*time.Second, s.length)); err != nil { // so that all processes know that it is back
+	if err := sleep(ctx, max(3*time.Second, s.length)); err != nil { // so that all processes notice that it is back
 		return one, err
 	}
 	one.during = taken(clients, rowsElsewhere)
@@ -207,7 +207,7 @@ func (s *outages) strike(ctx context.Context, shard int) (outage, error) {
 	if err := each(ctx, clients, func(c *outageClient) bool { return c.succeededAt.Load() > 0 }); err != nil {
 		return one, fmt.Errorf("after %s went on: %w", one.shard, err)
 	}
-	if err := sleep(ctx, 2*time.Second); err != nil { // to see whether anything fails again
+	if err := sleep(ctx, 2*time.Second); err != nil { // time in which clients would see further failures
 		return one, err
 	}
 	for _, c := range clients {
@@ -234,7 +234,7 @@ func each(ctx context.Context, clients []*outageClient, holds func(*outageClient
 type needs int
 
 const (
-	rowsElsewhere needs = iota // on other shards than the one that is stopped
+	rowsElsewhere needs = iota // on shards other than the stopped one
 	rowsThere
 	rowsNowhere // any shard can answer
 )
@@ -300,7 +300,7 @@ func (c *outageClient) run(ctx context.Context) {
 	}
 }
 
-// saw notes what came of a statement.
+// saw records the outcome of a statement.
 func (c *outageClient) saw(began time.Time, err error) {
 	now := time.Now()
 	c.add(now.Sub(began), err)

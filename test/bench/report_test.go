@@ -114,7 +114,8 @@ func TestSectionIsReplacedAndTheRestKept(t *testing.T) {
 	}
 }
 
-// Generators, moves, imports, outages, definitions, few rows, system calls and everything else are sections of their own: measured by themselves, they leave the others as they are.
+// Generators, moves, imports, outages, definitions, few rows, system calls and everything else have sections of their own.
+// Measuring one of them leaves the other sections unchanged.
 func TestWhatIsMeasuredByItself(t *testing.T) {
 	r := report{
 		facts: []string{"2 cores"}, figures: []figure{{name: "a hop"}, {name: "a move", of: ofMoves}, {name: "an import", of: ofImports}, {name: "an outage", of: ofOutages}, {name: "a definition", of: ofDefinitions}, {name: "few rows", of: ofFewRows}, {name: "system calls", of: ofCalls}},

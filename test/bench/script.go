@@ -2,8 +2,7 @@ package main
 
 import "math/rand/v2"
 
-// script is what a client repeats: the steps of an iteration, and a function that chooses the values of the
-// next one.
+// script contains the steps that a client repeats, and a function that chooses the values of the next iteration.
 type script struct {
 	steps []step
 	next  func() draw
@@ -12,7 +11,7 @@ type script struct {
 // scripting writes the script of the i-th of n clients.
 type scripting func(i, n int) script
 
-// spelling is whether the client or the proxy fills in IDs and versions.
+// spelling determines whether the client or the proxy fills in IDs and versions.
 type spelling int
 
 const (

@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// undoPatience bounds each step of taking a stand down.
+// undoPatience bounds each step of stopping a stand.
 const undoPatience = time.Minute
 
-// stand is what a measurement needs: a demo, haproxy in front of its first shard, and rows.
+// stand contains the parts that a measurement needs: a demo, haproxy in front of its first shard, and rows.
 type stand struct {
 	options
 	ready   ready

@@ -29,7 +29,7 @@ type draw [fieldCount]int64
 type step struct {
 	sql  string
 	want want
-	bare bool // no parameters and no rows: travels as text also where the others are prepared, as drivers do it
+	bare bool // has no parameters and no rows; drivers send it as text even if they prepare other statements
 }
 
 var (

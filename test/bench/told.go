@@ -14,9 +14,8 @@ import (
 // toldPause is the time between two checks.
 const toldPause = 50 * time.Millisecond
 
-// told is how long it takes until an operator can know that a shard is not well: from the state, on which the
-// page's title, its strip of health and locus status are based; from the metric; and from the alert on that
-// metric.
+// told contains the times until an operator can notice a problem of a shard: in the state, which the page's title and locus
+// status show; in the metric; and in the alert on that metric.
 type told struct{ state, metric, alert time.Duration }
 
 // told waits until all three show the problem, and returns the times from since on.

@@ -31,7 +31,7 @@ const (
 
 // Options describe a cluster.
 type Options struct {
-	Shards  int // that own genes, an equal part each; 0: 2
+	Shards  int // number of shards that own genes, an equal part each; 0: 2
 	Spare   int // shards that own none
 	Proxies int // places for proxies; 0: 3
 	// SQL are statements that every server executes after it has created the database Schema.
@@ -41,7 +41,7 @@ type Options struct {
 	// Routes are the lines below `routes:`; empty: an equal part for each of the first shards.
 	Routes     string
 	ServerArgs []string // further options of the servers' command line
-	KeyRing    string   // of order numbers, for the binary that ships; empty: numbers aren't hidden
+	KeyRing    string   // path of the key ring of order numbers, for the binary that ships; empty: numbers aren't hidden
 	Undeclared bool     // the test declares the cluster itself, by [Cluster.Locus] or [Cluster.Declare]
 	Bare       bool     // the test also starts the servers itself
 	Linked     bool     // processes reach servers and etcd by links, which a test can cut and slow
@@ -49,20 +49,20 @@ type Options struct {
 	Address func(*Shard) string
 }
 
-// Cluster is a running cluster. It is one goroutine's, but for what its parts allow.
+// Cluster is a running cluster. Only one goroutine uses it, except for parts that permit more.
 type Cluster struct {
 	Shards  []*Shard
 	Proxies []*Proxy
 	Etcd    *Etcd
 	KV      *etcd.KV    // the cluster's documents
-	Jobs    *jobs.Store // of the test's own process
+	Jobs    *jobs.Store // client of the test's own process
 
 	t         *testing.T
-	name      string // in the names of transactions, and in Prefix
+	name      string // the cluster's name in the names of transactions, and in Prefix
 	keyRing   string
 	dir       string
 	log       *os.File
-	direct    []*sql.DB // to the servers; nil until they are used
+	direct    []*sql.DB // connections to the servers; nil until they are used
 	locusOnce sync.Once // writes the file of commands
 }
 
@@ -215,7 +215,7 @@ func Config(addr string) *mysql.Config {
 func Open(config *mysql.Config) *sql.DB {
 	connector, err := mysql.NewConnector(config)
 	if err != nil {
-		panic(err) // of a config that this program has made
+		panic(err) // this program has made the config
 	}
 	return sql.OpenDB(connector)
 }

@@ -120,7 +120,7 @@ func words(line string) (list []string) {
 	return list
 }
 
-// part is what a script can do to a process.
+// part is a process that a script can control.
 type part interface {
 	Kill()
 	Start()

@@ -38,7 +38,7 @@ type Counters struct {
 	wrong  []string // what contradicts the model
 }
 
-// counted is what one client knows of its row.
+// counted contains one client's bounds for the value of its row.
 type counted struct{ least, most int64 }
 
 // RunCounters creates the rows through the first proxy, and starts clients. They run until [Counters.Stop], or until the test ends.
@@ -81,7 +81,7 @@ func (k *Counters) connect(ctx context.Context, client int64, random *rand.Rand)
 	addr := k.c.Proxies[random.IntN(len(k.c.Proxies))].Addr()
 	between := time.NewTicker(pace)
 	defer between.Stop()
-	if addr == "" { // no process at the moment
+	if addr == "" { // no process is running at the moment
 		<-between.C
 		return
 	}
@@ -155,7 +155,7 @@ func (k *Counters) fail(ctx context.Context, err error) bool {
 	return errors.As(err, &e)
 }
 
-// read compares a value with the model. What was once seen of an addition stays.
+// read compares a value with the model. Once an addition with an unknown outcome was seen, it must stay.
 func (k *Counters) read(uid, n int64, who string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

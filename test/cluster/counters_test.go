@@ -7,7 +7,8 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-// A value that lacks an acknowledged addition, or has one too many, or goes back behind what was read, contradicts the model.
+// A value contradicts the model if it lacks an acknowledged addition, has one too many, or is lower than a value that was read
+// before.
 func TestCountersNotice(t *testing.T) {
 	k := &Counters{rows: map[int64]*counted{1: {}}}
 	wrong := func(n int64, want bool) {

@@ -35,7 +35,7 @@ func (c *Cluster) Locus(args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(c.t.Context(), limit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, locus, append(args, "-c", c.Path("locus.yaml"))...)
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGQUIT) } // it prints where it hangs
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGQUIT) } // SIGQUIT makes it print its goroutines
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }

@@ -16,7 +16,7 @@ import (
 // variable makes the test's binary a process of a cluster. Its value is the process's role.
 const variable = "LOCUS_TEST_CLUSTER_PROCESS"
 
-// role is what a process of a cluster does. One of its fields is set.
+// role determines the task of a cluster's process. One of its fields is set.
 type role struct {
 	Etcd  *etcdRole
 	Proxy *proxyRole

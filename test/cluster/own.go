@@ -9,7 +9,8 @@ import (
 	"locus/proxy"
 )
 
-// Own is a proxy in the test's own process, for tests that change what a running proxy sees, or read its counters. It runs no moves.
+// Own is a proxy in the test's own process, for tests that change the view of a running proxy, or read its counters. It runs
+// no jobs.
 type Own struct {
 	*proxy.Proxy
 	Addr string

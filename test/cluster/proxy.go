@@ -17,7 +17,7 @@ type Proxy struct {
 	*process.Process
 
 	Wiring   string        // the change of the wiring that the next process gets, see Main
-	Patience time.Duration // of the next process's mover with what fails; 0: the default
+	Patience time.Duration // how long the next process's mover retries failing actions; 0: the default
 	Hold     time.Duration // the longest time that the next process holds a statement, and waits for a transaction; 0: the defaults
 
 	t *testing.T

@@ -18,12 +18,12 @@ type run struct {
 	cluster *Cluster // nil until the script starts it
 	clients *Counters
 	mover   *Proxy // where the script stopped it; nil: nowhere
-	point   string // that the movers are to stop at
+	point   string // the point at which the movers stop
 }
 
 // command is a command of scripts.
 type command struct {
-	form string // words in capitals stand for arguments
+	form string // words in capitals are placeholders for arguments
 	what string
 	do   func(r *run, args ...string)
 
@@ -48,7 +48,7 @@ var compiled = func() []command {
 	return all
 }()
 
-// Commands returns the forms of all commands of scripts, each with what it does.
+// Commands returns the forms of all commands of scripts, each with a description.
 func Commands() string {
 	var b strings.Builder
 	for _, c := range compiled {

@@ -19,7 +19,7 @@ type stops struct {
 
 func readStops(input io.Reader) *stops {
 	s := &stops{goOn: make(chan struct{}, 1)}
-	go func() { // it ends with the process
+	go func() { // this goroutine ends with the process
 		for lines := bufio.NewScanner(input); lines.Scan(); {
 			if points, ok := strings.CutPrefix(lines.Text(), "stop "); ok {
 				s.arm(strings.Fields(points))

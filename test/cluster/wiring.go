@@ -35,9 +35,9 @@ const Prefix = "/locus/test/"
 
 // proxyRole is a proxy that also runs moves.
 type proxyRole struct {
-	Dir      string // of the certificate that all proxies present
+	Dir      string // directory of the certificate that all proxies present
 	Etcd     string
-	Cluster  string // its name in the names of transactions
+	Cluster  string // the cluster's name in the names of transactions
 	Wiring   string // a change of the wiring; empty: none
 	Patience time.Duration
 	Hold     time.Duration
@@ -50,7 +50,7 @@ type Wiring struct {
 	Answers map[fleet.Question]func() any
 }
 
-// Change changes the wiring of a proxy's process, such as to break what a test must notice.
+// Change changes the wiring of a proxy's process, for example to break a property that a test must check.
 type Change func(*Wiring)
 
 func (r proxyRole) run(ctx context.Context, changes map[string]Change) error {
@@ -81,7 +81,7 @@ func newLog(to io.Writer) *slog.Logger {
 	return slog.New(slog.NewTextHandler(to, &slog.HandlerOptions{Level: slog.LevelWarn}))
 }
 
-// node is a proxy that is wired and listens, and what runs in addition to it.
+// node is a proxy that is wired and listens, with the tasks that run in addition to it.
 type node struct {
 	Wiring
 	proxy    *proxy.Proxy

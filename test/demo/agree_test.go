@@ -125,7 +125,7 @@ func (d *demo) onAll(on func(int, ...string) func(), statement string) func() {
 	}
 }
 
-// told is what one of the tools shows.
+// told contains the values that one of the tools shows.
 type told struct {
 	Severity string
 	Outages  int
@@ -174,7 +174,7 @@ func (d *demo) agree(what string, wanted func(map[string]string) bool) (found ma
 	return found
 }
 
-// tells runs a command, and returns what it shows and its exit status.
+// tells runs a command, and returns the values that it shows and its exit status.
 func (d *demo) tells(command string) (f told, exit int) {
 	d.t.Helper()
 	out, err := d.locus(command, "-o", "json")

@@ -178,7 +178,7 @@ func (b *browser) until(what, script string) {
 		if time.Now().After(deadline) {
 			b.t.Fatalf("%s: %q\n%s", what, last, b.eval("document.body.innerText"))
 		}
-		time.Sleep(50 * time.Millisecond) //nolint:forbidigo // between two looks at a page that tells nobody
+		time.Sleep(50 * time.Millisecond) //nolint:forbidigo // between two checks of the page
 	}
 }
 
@@ -223,7 +223,7 @@ func (b *browser) press(selector string) {
 		if time.Now().After(deadline) {
 			b.t.Fatalf("%s can't be pressed\n%s", selector, b.eval("document.body.innerText"))
 		}
-		time.Sleep(50 * time.Millisecond) //nolint:forbidigo // between two looks at a page that tells nobody
+		time.Sleep(50 * time.Millisecond) //nolint:forbidigo // between two checks of the page
 	}
 }
 
@@ -316,7 +316,7 @@ func (b *browser) order(job, order string, arguments ...string) {
 	b.told()
 }
 
-// told waits for the page's answer to an order.
+// told waits until the page shows the answer to a command.
 func (b *browser) told() {
 	b.t.Helper()
 	b.until("it is told", `document.getElementById("said").className !== ""`)

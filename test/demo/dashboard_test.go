@@ -95,7 +95,7 @@ func TestTheDashboardInABrowser(t *testing.T) {
 	d.isRefusedWithoutTheRole(b)
 }
 
-// isEmptyAtFirst checks what the page shows for a cluster that nobody has used yet.
+// isEmptyAtFirst checks the page of a cluster that nobody has used yet.
 func (b *browser) isEmptyAtFirst() {
 	b.t.Helper()
 	for part, want := range map[string]string{"moves": "No job is under way", "generators": "None is declared", "map": "Genes", "doctor": "The slow checks"} {
@@ -122,7 +122,8 @@ func (b *browser) begins(from, to string) {
 	b.told()
 }
 
-// repairsARow changes a row of the target without the binary log, and takes the source's row by the button beside both.
+// repairsARow changes a row of the target without the binary log, and repairs it with the page's button that takes the
+// source's row.
 func (b *browser) repairsARow(d *demo) {
 	b.t.Helper()
 	d.atShard(2, "SET SESSION sql_log_bin = 0", "UPDATE shop.test_order SET amount = amount + 1 LIMIT 1")

@@ -1,5 +1,5 @@
-// Package demo tests what a new user does: it builds the binary, runs `locus
-// demo` and drives it from outside, with stock clients and commands.
+// Package demo tests the first steps of a new user: it builds the binary, runs `locus demo` and operates it from outside, with
+// ordinary clients and commands.
 package demo
 
 import (
@@ -114,7 +114,7 @@ func (d *demo) must(args ...string) string {
 
 func (d *demo) db() *sql.DB { return d.dbAt(0) }
 
-// dbAt goes by one of the proxies.
+// dbAt connects to one of the proxies.
 func (d *demo) dbAt(proxy int) *sql.DB {
 	d.t.Helper()
 	db, err := sql.Open("mysql", fmt.Sprintf("%s:%s@tcp(%s)/%s", d.User, d.ready.Password, d.Proxies[proxy].Addr, d.Database))

@@ -17,7 +17,7 @@ type overview struct {
 	Shards   []struct{ Name, State, Problem string }
 }
 
-// status queries the cluster once. The exit status is 0 if it is well, whatever the advice.
+// status queries the cluster once. The exit status is 0 if the cluster is healthy, even if there is advice.
 func (d *demo) status(args ...string) (o overview) {
 	d.t.Helper()
 	out, err := d.locus(append([]string{"status", "-o", "json", "--fail-on", "at-risk"}, args...)...)

@@ -43,7 +43,7 @@ func (d *demo) divided(db *sql.DB) {
 // proxies. Then a table of a plain server is imported, and the buyer's rows are divided.
 func TestHotGenesAreFoundAndMoved(t *testing.T) {
 	servers.Mostly(t, servers.MariaDB, func(t *testing.T, engine servers.Engine) {
-		t.Parallel() // it waits more than it works
+		t.Parallel() // the test waits more than it works
 		d := start(t, engine, t.TempDir(), "--orders-per-second", "0", "--proxies", "2")
 		d.findsHot()
 		d.importsVisits(engine, d.db())
@@ -150,7 +150,7 @@ func (d *demo) movesHot(engine dbserver.Engine) {
 	}
 }
 
-// dividesBySQL begins the job with a CALL, whose warnings say what will be refused.
+// dividesBySQL starts the job with a CALL. Its warnings list the statements that will be refused.
 func (d *demo) dividesBySQL() {
 	d.t.Helper()
 	dba := d.asDBA(d.dir).db

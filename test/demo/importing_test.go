@@ -80,8 +80,8 @@ func (d *demo) imports(one, other, dba *sql.DB, rows func(table string) []int) {
 	}
 }
 
-// counted counts a table's rows. It repeats the query if the error says so: a proxy may learn of a switch later
-// than it holds statements.
+// counted counts a table's rows. It repeats the query if the error asks for that: during the switch a proxy may pause
+// statements for too long.
 func counted(t *testing.T, db *sql.DB, table string) (n int, err error) {
 	t.Helper()
 	product.Eventually(t, "the rows of "+table+" are not held", func() bool {

@@ -56,8 +56,8 @@ const prepareLists = `(async () => {
 	return parts.join();
 })()`
 
-// TestLongListsInABrowser draws 500 statements, 1,000 tables, 200 jobs that run and 200 that are over, a page of 50,000 events, and
-// the sessions that an answer has. The size of what each part draws is bounded. The times are reported.
+// TestLongListsInABrowser draws 500 statements, 1,000 tables, 200 running and 200 finished jobs, a page of 50,000 events, and
+// many sessions. It checks a bound on the size of each part, and logs the times.
 func TestLongListsInABrowser(t *testing.T) {
 	assets := http.StripPrefix("/assets/", http.FileServer(http.Dir("../../control/console/assets")))
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -14,8 +14,8 @@ import (
 	"locus/test/product"
 )
 
-// TestReplicas does what the demo with replicas suggests: another server is made the primary while orders are
-// written, that server is killed, the orders continue, and after a restart of everything nothing has changed.
+// TestReplicas runs the steps that the demo with replicas suggests. Another server becomes the primary while orders are
+// written, and is then killed. The orders continue, and a restart of everything changes nothing.
 func TestReplicas(t *testing.T) {
 	servers.Mostly(t, servers.MariaDB, func(t *testing.T, engine servers.Engine) {
 		t.Parallel()
@@ -41,7 +41,7 @@ func TestReplicas(t *testing.T) {
 			t.Fatal(err)
 		}
 		d.untilPrimary(first)
-		d.moreOrders() // which wait for the one that was killed, until it is started again
+		d.moreOrders() // these orders wait until the killed server is started again
 		d.untilWell()
 		product.Eventually(t, "how far the replica is behind is told", func() bool {
 			return d.query("SELECT COUNT(*) FROM locus.servers WHERE role = 'replica' AND address = '"+other+"' AND behind_ms IS NOT NULL AND errant IS NULL") == "1"
@@ -78,8 +78,8 @@ func (d *demo) moreOrders() {
 	})
 }
 
-// untilSeen waits until the watchers have seen a primary accept writes. A primary that is lost before that is
-// not replaced, because nobody knows what it has acknowledged.
+// untilSeen waits until the watchers have seen a primary accept writes. A primary that is lost before that is not replaced,
+// because it is unknown which writes it has acknowledged.
 func (d *demo) untilSeen(addr string) {
 	d.t.Helper()
 	client, err := etcd.Open(etcd.Config{Endpoints: d.Etcd})
@@ -99,7 +99,7 @@ func (d *demo) untilPrimary(addr string) {
 	product.Eventually(d.t, addr+" is the primary", func() bool {
 		var now string
 		err := db.QueryRow("SELECT address FROM locus.shards WHERE name = 's0'").Scan(&now)
-		if err != nil && !strings.Contains(err.Error(), "cut off from etcd") { // for a moment, on a machine that is full: it runs nothing then
+		if err != nil && !strings.Contains(err.Error(), "cut off from etcd") { // on a busy machine a server may be cut off from etcd for a moment, and then executes nothing
 			d.t.Fatal(err)
 		}
 		return now == addr

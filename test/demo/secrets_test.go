@@ -18,8 +18,8 @@ import (
 	"locus/test/secrecy"
 )
 
-// TestNoSecretIsTold runs a demo, does in it what operators and attackers do, and searches for its secrets in
-// logs, output of commands, etcd, process lists and HTTP answers.
+// TestNoSecretIsTold runs a demo with the usual actions of operators and attackers, and searches for its secrets in logs,
+// output of commands, etcd, process lists and HTTP answers.
 func TestNoSecretIsTold(t *testing.T) {
 	for _, engine := range dbserver.Engines() {
 		t.Run(string(engine), func(t *testing.T) {
@@ -73,7 +73,7 @@ func (d *demo) secrets() map[string][]byte {
 		found["a key of order numbers"] = m[1]
 	}
 	for name, secret := range found {
-		if name == "secret http" { // as the basic login carries it
+		if name == "secret http" { // as it is in the header of basic authentication
 			found["the admin's login"] = []byte(base64.StdEncoding.EncodeToString([]byte("admin:" + string(secret))))
 		}
 	}

@@ -75,7 +75,7 @@ func (d *demo) repaired(db, dba *sql.DB) {
 	if err := db.QueryRow("SELECT COUNT(*), MIN(number) FROM locus.job_differences WHERE job = 'split-1' AND newer IS NULL").Scan(&n, &first); err != nil || n != 2 || first != 2 {
 		d.t.Errorf("%d rows are listed, from number %d; %v", n, first, err)
 	}
-	for _, rows := range []any{first, nil} { // one row, then all others
+	for _, rows := range []any{first, nil} { // first one row, then all others
 		if _, err := dba.Exec("CALL locus.repair('split-1', 'source', ?)", rows); err != nil {
 			d.t.Fatal(err)
 		}
@@ -88,7 +88,7 @@ func (d *demo) repaired(db, dba *sql.DB) {
 // bringHome moves a row from a wrong shard to the shard of its owner.
 func (d *demo) bringHome(db *sql.DB) {
 	d.t.Helper()
-	var id, buyer int64 // of the lowest gene, which does not move
+	var id, buyer int64 // an order of the lowest gene, which does not move
 	if err := d.shard(0).QueryRow("SELECT order_id, buyer_uid FROM shop.test_order ORDER BY order_id LIMIT 1").Scan(&id, &buyer); err != nil {
 		d.t.Fatal(err)
 	}
@@ -130,7 +130,7 @@ func (d *demo) planted() {
 			Table, Shard, What string
 			Wrong              int
 		}
-		text, _, _ := strings.Cut(out, "\n{\n  \"error\": ") // which is on standard error
+		text, _, _ := strings.Cut(out, "\n{\n  \"error\": ") // the report is on standard error
 		if jsonErr := json.Unmarshal([]byte(text), &findings); err == nil || jsonErr != nil {
 			d.t.Fatalf("after %s: %v, %v\n%s", p.plant, err, jsonErr, out)
 		}

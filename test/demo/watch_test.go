@@ -50,7 +50,7 @@ func update(t *testing.T, db *sql.DB, clients int, ids []int64) (stop func()) {
 	var working sync.WaitGroup
 	for i := range clients {
 		working.Go(func() {
-			pace := time.NewTicker(30 * time.Millisecond) // a target that fails or is slow is to be noticed, not a machine that is full
+			pace := time.NewTicker(30 * time.Millisecond) // slow enough that the test detects a target that fails or is slow, and not a busy machine
 			defer pace.Stop()
 			for rng := rand.New(rand.NewPCG(2, uint64(i))); ctx.Err() == nil; <-pace.C {
 				_, _ = db.ExecContext(ctx, "UPDATE test_order SET amount = amount + shop.one() WHERE order_id = ?", ids[rng.IntN(len(ids))])
@@ -66,7 +66,7 @@ func update(t *testing.T, db *sql.DB, clients int, ids []int64) (stop func()) {
 // stops and remains at the step.
 func TestACutOverThatMakesThingsWorse(t *testing.T) {
 	servers.Mostly(t, servers.MySQL, func(t *testing.T, engine servers.Engine) {
-		t.Parallel() // it waits more than it works
+		t.Parallel() // the test waits more than it works
 		d := start(t, engine, t.TempDir(), "--orders-per-second", "0")
 		db := d.db()
 		for shard := range 3 {

@@ -183,7 +183,7 @@ func differ(s *statement, proxy, plain *answer) string {
 	case s.several && proxy.err != nil && plain.err != nil:
 		return "" // the two errors may be about different rows
 	case mixes(proxy.number) && mixes(plain.number):
-		return "" // of several mixes of collations, or of one with another's help
+		return "" // servers differ in which of several mixes of collations they report
 	case proxy.number == erLiteralUnconverted && plain.number == erParameterUnconverted:
 		return "" // about the same text, in which a gathered read has literals in place of parameters
 	case proxy.number != plain.number:

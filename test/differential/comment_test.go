@@ -24,7 +24,7 @@ var hints = []string{
 	"/*+ NO_MERGE(account) */", "/*+ SET_VAR(sort_buffer_size = 300000) */",
 }
 
-// anywhere are comments that look like something else.
+// anywhere are comments that resemble other syntax.
 var anywhere = []string{
 	"/*+ NO_ICP(x) */", "/* +x */", "/*T![x] y */", "/*m! + 1 */", "/*m!50000 ' */", "/* ! + 1 */", "/* !50000 + 1 */", "/***/", "/****/", "/*/ */", "/* **/", "/*\n*/", "/*-- */", "/*#*/", "/*\\*/", "/*'*/", "/*\"*/", "/*`*/",
 }
@@ -34,7 +34,7 @@ var skipped = []string{
 	"/*!99999 ' */", "/*!99999 \" x */", "/*!99999 ` */", "/*!99999 FROM account WHERE owner = 1 */", "/*!99998 + 1 */", "/*!99999 -- */", "/*!99999*/", "/*!99999 ; DROP TABLE account */", "/*!99999 zoë */", "/*!99999 ) */", "/*!99999 # */",
 }
 
-// perhaps are executable comments that stand behind a number: some servers run them.
+// perhaps are executable comments after a number, which some servers execute.
 var perhaps = []string{
 	"/*! + 1 */", "/*!50000 + 1 */", "/*!50700 + 1 */", "/*!80000 - 1 */", "/*!90000 + 1 */", "/*!99999 + 1 */", "/*M! + 1 */", "/*M!100000 + 1 */", "/*M!101000 + 1 */", "/*M!99999 + 1 */", "/*!100100 + 1 */", "/*!40101+1*/", "/*!+1*/", "/*! */", "/*!*/", "/*!50000*/", "/*!50000 /* x */ + 1 */",
 }

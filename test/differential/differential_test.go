@@ -45,7 +45,7 @@ func nameless(a *answer) bool {
 // depends on the optimizer whether the two are compared at all.
 const misread = 1525
 
-// enough differences end a run: what follows are mostly the same again.
+// enough is the number of differences that ends a run, because later ones mostly have the same causes.
 const enough = 20
 
 // usualStatements is the number of statements on each engine if the environment does not set it.
@@ -79,17 +79,17 @@ func (p *pair) generator(seed uint64) *generator {
 	}
 }
 
-// code is that of a refusal.
+// code matches the code of a refusal.
 var code = regexp.MustCompile(`locus-\d+`)
 
-// mostRefused is, by code, how many of a thousand statements may be refused. Refusals because of comments
-// (1001, 1005, 1008) are rare. The others are due to what the generators write.
+// mostRefused maps a code to the maximum of refused statements in a thousand. Refusals because of comments (1001, 1005, 1008)
+// are rare. The others depend on the generators.
 var mostRefused = map[string]int{
 	"locus-1001": 15, "locus-1002": 1, "locus-1003": 15, "locus-1005": 5, "locus-1007": 25, "locus-1008": 2,
 	"locus-1101": 30, "locus-1102": 10, "locus-1103": 20, "locus-1203": 8, "locus-1204": 15, "locus-1202": 5, "locus-1209": 10, "locus-1208": 2, "locus-1206": 2,
 }
 
-// report counts what became of the statements.
+// report counts the outcomes of the statements.
 type report struct {
 	*pair
 	seed                                  uint64
@@ -154,7 +154,7 @@ func (p *pair) both(s *statement) (difference string, proxy, plain *answer) {
 	if plain.lost() && p.crashed(s) {
 		return "", proxy, plain
 	}
-	if plain.number == 0xffff { // both took too long, say
+	if plain.number == 0xffff { // for example, both took too long
 		p.direct = p.connect(p.plain)
 	}
 	if s.writes != nil && (truncated(proxy.number) || truncated(plain.number) || nameless(plain)) {
@@ -193,7 +193,7 @@ func (r *report) explain(s *statement, difference string, proxy, plain *answer) 
 		r.seed, r.engine, difference, s, whole, s.insertID, proxy, plain)
 }
 
-// shrink drops from a read what can be dropped with a difference left.
+// shrink removes parts of a read as long as the answers still differ.
 func (r *report) shrink(s *statement, difference string, proxy, plain *answer) (*answer, *answer) {
 	for again := true; again; {
 		again = false
@@ -210,7 +210,7 @@ func (r *report) shrink(s *statement, difference string, proxy, plain *answer) (
 	return r.undress(s, difference, proxy, plain)
 }
 
-// undress leaves of a read's dress what makes the difference.
+// undress removes parts of a read's dress as long as the answers still differ.
 func (r *report) undress(s *statement, difference string, proxy, plain *answer) (*answer, *answer) {
 	if s.dress == nil {
 		return proxy, plain

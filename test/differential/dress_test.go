@@ -65,8 +65,8 @@ type speller struct {
 	seen   map[string]uint64
 	clause string // the last keyword that begins one
 	reads  bool
-	within int      // so many tokens to come stand in an executable comment
-	keys   []uint64 // of tokens that were not left as they are
+	within int      // this many of the following tokens are in an executable comment
+	keys   []uint64 // keys of the tokens that were changed
 }
 
 func (d *dress) spell(text string) string { return d.spelled(text).b.String() }
@@ -146,7 +146,7 @@ func (s *speller) opens(r *rand.Rand, tokens []token, i int) {
 	}
 	n = min(n, len(tokens)-i)
 	if s.engine == servers.MariaDB && strings.EqualFold(tokens[0].text, "WITH") && !even(tokens[i:i+n]) {
-		return // if a common table expression is used twice, the server parses its text again from the parenthesis on, and doesn't recognise comments there
+		return // the server parses the text of a common table expression that is used twice again from the parenthesis on, and then doesn't recognise comments
 	}
 	s.within = n
 	versions := []string{"", "", "", "00000", "32302", "40101", "50000", "50699"}
@@ -194,7 +194,7 @@ func (s *speller) gap(r *rand.Rand, tokens []token, i int) {
 	t := tokens[i]
 	if calls(tokens, i) {
 		apart := s.has("IGNORE_SPACE") && r.IntN(3) == 0 || s.stubborn && r.IntN(60) == 0
-		if apart { // by blanks alone: behind a comment it is no function to servers, whatever the mode
+		if apart { // only blanks: servers don't recognise a function if a comment precedes its parenthesis, whatever the mode
 			s.b.WriteString(blanks[r.IntN(len(blanks))])
 		}
 		return
@@ -295,7 +295,7 @@ func (s *speller) name(r *rand.Rand, value string) string {
 	return quote + strings.ReplaceAll(value, quote, quote+quote) + quote
 }
 
-// more writes behind a token what changes its meaning, where it is in force.
+// more writes, after a token, a text that would change the statement's meaning if it were in force.
 func (s *speller) more(r *rand.Rand, tokens []token, i int) {
 	t, condition := tokens[i], s.clause == "WHERE" || s.clause == "ON"
 	switch {

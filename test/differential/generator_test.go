@@ -17,9 +17,9 @@ type generator struct {
 	owners []int64
 	alias  int
 	shadow bool // the statement that is being made shadows
-	mixed  bool // it has a list of texts and numbers
+	mixed  bool // the condition has a list of texts and numbers
 	reads  bool // it is a read,
-	viewed bool // of a view of rows on several shards
+	viewed bool // it is a column of a view of rows on several shards
 }
 
 func (g *generator) oneIn(n int) bool { return g.r.IntN(n) == 0 }
@@ -30,8 +30,8 @@ func pick[T any](g *generator, list []T) T { return list[g.r.IntN(len(list))] }
 type order uint8
 
 const (
-	unordered order = iota // which rows, in any order
-	ordered                // which rows in which order
+	unordered order = iota // the rows are determined, but not their order
+	ordered                // the rows and their order are determined
 	counted                // how many rows
 )
 
@@ -42,9 +42,9 @@ type statement struct {
 	writes   *table // nil for a read
 	skip     []string
 	prepared bool
-	viewed   bool  // it reads a view of rows on several shards
+	viewed   bool  // the statement reads a view of rows on several shards
 	shadows  bool  // a field's alias is also a column's name
-	mixed    bool  // it has a list of texts and numbers
+	mixed    bool  // the statement has a list of texts and numbers
 	several  bool  // rows of an INSERT
 	fixed    []any // parameters of placeholders in the text
 	insertID int64 // LAST_INSERT_ID() before it runs
@@ -71,7 +71,7 @@ func (s *statement) render(plain bool) (string, []any) {
 	return text, append(r.args, s.fixed...)
 }
 
-// asked returns the text and the parameters that are sent.
+// asked returns the text and the parameters to send.
 func (s *statement) asked(plain bool) (string, []any) {
 	text, args := s.render(plain)
 	if s.dress == nil {

@@ -25,7 +25,7 @@ type file struct {
 var files = []file{
 	{visit, "", "(owner, n, small, name, amount)", "42\t100\t7\tann\t1.25\n1\t101\t\\N\tt\\tab\\n\\\\\t\\N\n-1\t102\t-32768\t李雷\t0\n"},
 	{visit, "", "(owner, n)", ""},
-	{visit, "", "(owner, n)", "7\t100"}, // without an end of the line
+	{visit, "", "(owner, n)", "7\t100"}, // the last line has no line end
 	{visit, "", "(n, @skipped, owner)", "200\tx\t42\n201\ty\t0\textra\n202\n203\t\t1"},
 	{visit, "", "(owner, n, @s) SET small = LENGTH(@s) * 2, name = UPPER(@s), amount = owner + n", "42\t300\tab\n1\t301\t\\N\n"},
 	{visit, "", "FIELDS TERMINATED BY ',' OPTIONALLY ENCLOSED BY '\"' ESCAPED BY '' LINES TERMINATED BY '\\r\\n' IGNORE 1 LINES (owner, n, name)", "owner,n,name\r\n42,400,\"a,b\"\r\n7,401,\"say \"\"so\"\"\"\r\n2,402,back\\slash\r\n"},
@@ -110,7 +110,7 @@ var kindLines = strings.Join([]string{
 	strings.Join(append([]string{"1", "3"}, slices.Repeat([]string{`\N`}, 33)...), "\t"),
 }, "\n") + "\n"
 
-// allowFiles switches on what MySQL has off by default.
+// allowFiles enables LOAD DATA LOCAL, which MySQL disables by default.
 func (p *pair) allowFiles() {
 	for _, db := range append([]*sql.DB{p.plain}, p.shards...) {
 		if _, err := db.ExecContext(p.t.Context(), "SET GLOBAL local_infile = 1"); err != nil {
@@ -132,7 +132,7 @@ func (p *pair) sameLoad(t *testing.T, f file) {
 	}
 }
 
-// load compares what both sides say of a file, warnings included.
+// load compares the answers of both sides to a file, including warnings.
 func (p *pair) load(t *testing.T, f file) {
 	t.Helper()
 	var said []string

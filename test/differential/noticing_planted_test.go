@@ -35,7 +35,7 @@ func TestNoticing(t *testing.T) {
 
 // notices runs reads with a bug until one differs, and returns their number.
 func notices(t *testing.T, engine servers.Engine, bug string) (int, string) {
-	p := newPair(t, engine) // its plans were made without a bug, or with another one
+	p := newPair(t, engine) // the stand's plans may have been made without the bug, or with another one
 	g := p.generator(1)
 	p.fill(g)
 	t.Setenv(plantedBug, bug)

@@ -27,7 +27,7 @@ type pair struct {
 	proxied, direct *sql.Conn
 	has             map[*table][]row // the plain server's rows when they were last read
 	ambiguous       int              // statements to which the servers have several answers
-	wears           *outfit          // nil: what sessions begin with
+	wears           *outfit          // nil: the initial settings of sessions
 }
 
 func newPair(t *testing.T, engine servers.Engine) *pair {
@@ -181,7 +181,7 @@ func (p *pair) read(from querier, t *table) (out []row) {
 	return out
 }
 
-// copy makes the plain server's table what the shards have.
+// copy gives the plain server's table the rows of the shards.
 func (p *pair) copy(t *table) { p.put(t, p.rowsOf(t, false)) }
 
 // asStored is the sql_mode in which a server accepts all rows that another one can have.

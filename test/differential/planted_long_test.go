@@ -28,7 +28,7 @@ func TestBugsAreNoticed(t *testing.T) {
 	}
 }
 
-// plantAll writes what replaces the proxy's files: an overlay of the go command.
+// plantAll writes the replacements of the proxy's files: an overlay of the go command.
 func plantAll(t *testing.T) string {
 	root, err := filepath.Abs(filepath.Join("..", ".."))
 	if err != nil {

@@ -41,7 +41,7 @@ func (g *generator) query() (*node, order) {
 	return g.sorted(q, sc, named, strings.Contains(head, "DISTINCT"))
 }
 
-// sorted adds ORDER BY and LIMIT, and returns what they determine.
+// sorted adds ORDER BY and LIMIT, and returns whether the rows and their order are determined.
 func (g *generator) sorted(q *node, sc scope, named []string, distinct bool) (*node, order) {
 	if g.oneIn(3) {
 		if g.oneIn(6) {
@@ -197,7 +197,7 @@ func (g *generator) join(sc *scope, from *node) {
 	if g.oneIn(4) {
 		on.add(g.condition(grown, 0))
 	}
-	if len(*sc) > 1 && g.oneIn(3) { // which joins no table of the two, where it is outer
+	if len(*sc) > 1 && g.oneIn(3) { // an outer join to one of the two may join no row
 		x, y := (*sc)[0], (*sc)[1]
 		c, d := g.joined(x.table, y.table)
 		on.add(all(x.alias, ".", c, " = ", y.alias, ".", d))
@@ -224,7 +224,7 @@ func (g *generator) join(sc *scope, from *node) {
 // joined returns a pair of columns for a join of two tables, mostly one that joins rows of the same owner.
 func (g *generator) joined(a, b *table) (string, string) {
 	if x, y := keyOf(g, a), keyOf(g, b); g.oneIn(4) && x != "" && y != "" {
-		return x, y // of one meaning or two
+		return x, y // the columns may have the same meaning or not
 	}
 	if !g.oneIn(6) {
 		switch {

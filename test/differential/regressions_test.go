@@ -98,7 +98,7 @@ func TestRegressions(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		p := newPair(t, engine)
 		p.fill(p.generator(1))
-		for _, who := range whos[:3] { // whose genes are owners, too
+		for _, who := range whos[:3] { // the genes of these are also used as owners
 			p.exec(p.proxied, "INSERT INTO account (owner) VALUES (?)", int64(geneOfWho(who)))
 		}
 		p.copy(account)

@@ -17,8 +17,8 @@ const (
 	day
 	instant
 	clock
-	text   // in a collation without letter case
-	binary // in a collation of bytes
+	text   // text in a collation that ignores letter case
+	binary // text in a collation that compares bytes
 	enum
 	long // TEXT
 	bits
@@ -40,7 +40,7 @@ type table struct {
 	auto    string   // the AUTO_INCREMENT column, which the cluster numbers; also in stamped
 	stamped []string // columns that the proxy fills in, so the plain server can't know their values
 	version bool
-	unique  string // with the owner: changes of several rows depend on their order
+	unique  string // unique together with the owner: changes of several rows depend on their order
 	shards  []int  // where its rows are, each once
 	ownGene bool   // the gene is in the invisible column that locus makes
 }
@@ -163,8 +163,8 @@ var (
 	sharded = []*table{account, visit, line, member, person, note}
 )
 
-// definitions are the tables in addition to the shop's. Text in brackets is only for the plain server, where
-// nobody stamps the rows.
+// definitions are the tables in addition to the shop's. Text in brackets is only for the plain server, where no proxy stamps
+// the rows.
 var definitions = []string{
 	`CREATE TABLE {schema}.account (
 		id BIGINT NOT NULL PRIMARY KEY[ AUTO_INCREMENT], no BIGINT NOT NULL[ DEFAULT 0], owner BIGINT NOT NULL, version INT NOT NULL[ DEFAULT 1],

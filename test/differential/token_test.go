@@ -8,8 +8,8 @@ type token struct {
 	kind  tokenKind
 	gap   string // blanks and comments before it
 	text  string // as it is written
-	value string // of a string or a quoted name
-	aside bool   // for the plain server alone
+	value string // value of a string or a quoted name
+	aside bool   // only for the plain server
 }
 
 type tokenKind uint8
@@ -26,8 +26,8 @@ const (
 // signs are the operators of several characters.
 var signs = []string{"<=>", "<<", ">>", "<=", ">=", "<>", "!=", "||", "&&", ":="}
 
-// tokensOf splits a statement into tokens. It handles what the generators write, and is independent of the
-// proxy's lexer.
+// tokensOf splits a statement into tokens. It supports the syntax that the generators write, and is independent of the proxy's
+// lexer.
 func tokensOf(text string) (out []token, tail string) {
 	at, aside := 0, false
 	for {

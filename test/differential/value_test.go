@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// value is a literal, and the parameter that may stand in its place.
+// value is a literal, and the parameter that may replace it.
 type value struct {
 	text  string
 	param any

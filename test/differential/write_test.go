@@ -140,7 +140,7 @@ func (g *generator) writeWhere(sc scope, s source) *node {
 	if g.oneIn(4) { // on any shard
 		return list(" WHERE ", " AND ", g.condition(sc, 1), g.condition(sc, 1))
 	}
-	if s.table.owner != "" && g.oneIn(6) { // and found by rows of any shard
+	if s.table.owner != "" && g.oneIn(6) { // the rows are found by rows of any shard
 		return list(" WHERE ", " AND ", g.condition(sc, 1), g.subquery(sc))
 	}
 	w := list(" WHERE ", " AND ", g.pinned(sc, s))
@@ -183,7 +183,7 @@ func (g *generator) insert(s *statement) {
 	t := s.writes
 	verb := pick(g, []string{"INSERT INTO ", "INSERT INTO ", "INSERT IGNORE INTO ", "INSERT ", "REPLACE INTO "})
 	columns, explicit := g.insertColumns(t)
-	unnamed := t.ownGene && g.oneIn(4) // no list of columns: the invisible one isn't meant
+	unnamed := t.ownGene && g.oneIn(4) // without a list of columns, the invisible one gets no value
 	if unnamed {
 		columns = t.columns
 	}

@@ -14,8 +14,8 @@ import (
 
 const architectureDocument = "docs/internals/architecture.md"
 
-// A file that a step names exists: in the directory that it is written with, or
-// in that of the file before it.
+// TestStepsNameFiles checks that each file of a step exists, in the directory that is written with it or in the directory of
+// the file before it.
 func TestStepsNameFiles(t *testing.T) {
 	steps := 0
 	for line := range strings.Lines(read(t, architectureDocument)) {
@@ -108,7 +108,7 @@ func functions(t *testing.T, directory string) (names []string) {
 	return names
 }
 
-// receiver is a method's type and a dot; nothing of a function.
+// receiver returns a method's type and a dot, or "" for a function.
 func receiver(f *ast.FuncDecl) string {
 	if f.Recv == nil {
 		return ""

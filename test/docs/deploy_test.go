@@ -112,7 +112,7 @@ func TestPrometheusReadsItsConfiguration(t *testing.T) {
 	if err != nil {
 		t.Fatal("promtool is not installed: test/install/servers.sh test")
 	}
-	// The files that it names, such as certificates, are those of another machine.
+	// The files in its configuration, such as certificates, are on another machine.
 	if out, err := exec.CommandContext(t.Context(), promtool, "check", "config", "--syntax-only", deployed(t, "prometheus/prometheus.yaml")[0]).CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}

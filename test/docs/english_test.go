@@ -40,8 +40,8 @@ var idioms = map[string]string{
 // unusual are words that neither comments nor messages have.
 var unusual = regexp.MustCompile(`\b(anew|amid|whoever|told of|tells of|way back|stopped to|ended to|gone by|comes and goes|as was ordered|hold to it|on the average)\b`)
 
-// english returns the pages whose words are checked. Generated pages have the words of their sources, and decisions keep
-// those of their time.
+// english returns the pages whose words are checked. Generated pages have the words of their sources, and decisions keep the
+// words of their time.
 func english(t *testing.T) (pages []string) {
 	t.Helper()
 	for _, path := range documents(t) {

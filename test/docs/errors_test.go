@@ -44,8 +44,8 @@ func TestEveryRefusalIsDocumented(t *testing.T) {
 	}
 }
 
-// The documented MySQL error numbers are those that the packages that send errors
-// to clients name, and those of refusals.
+// TestEveryErrorNumberIsDocumented compares the documented MySQL error numbers with those in the packages that send errors to
+// clients, and with those of refusals.
 func TestEveryErrorNumberIsDocumented(t *testing.T) {
 	named := constants(t, "../../proxy/session/errors.go", func(name, _ string) bool { return strings.HasPrefix(name, "er") })
 	used := map[int]string{}
@@ -117,8 +117,7 @@ func identName(i *ast.Ident) string {
 	return i.Name
 }
 
-// selected are the names behind pkg. in files, or in those of directories that
-// aren't tests.
+// selected returns the names that follow pkg. in files, or in the non-test files of directories.
 func selected(t *testing.T, pkg, prefix string, paths ...string) []string {
 	t.Helper()
 	names := map[string]bool{}
@@ -161,7 +160,7 @@ func parsed(t *testing.T, file string) *ast.File {
 	return syntax
 }
 
-// goMySQL is the file in which go-mysql numbers MySQL's errors.
+// goMySQL returns the path of the file in which go-mysql numbers MySQL's errors.
 func goMySQL(t *testing.T) string {
 	t.Helper()
 	dir, err := exec.CommandContext(t.Context(), "go", "list", "-f", "{{.Dir}}", "github.com/go-mysql-org/go-mysql/mysql").Output()

@@ -213,7 +213,7 @@ func same(t *testing.T, what, documented, computed string) {
 	}
 }
 
-// What is written of generators can be declared so.
+// TestGeneratorsCanBeDeclared checks that the documented declarations of generators are valid.
 func TestGeneratorsCanBeDeclared(t *testing.T) {
 	declared := map[string]cluster.Generator{}
 	for _, text := range blocks(read(t, generatorsDocument), "yaml") {

@@ -57,7 +57,7 @@ func TestEveryPathIsDocumented(t *testing.T) {
 	}
 	for _, h := range handled {
 		path := strings.TrimSuffix(h[1], "{$}")
-		if strings.HasPrefix(path, "/debug/pprof/") { // one row for all of them
+		if strings.HasPrefix(path, "/debug/pprof/") { // one row documents all of them
 			path = "/debug/pprof/"
 		}
 		if _, there := documented[path]; !there {

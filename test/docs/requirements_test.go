@@ -12,8 +12,8 @@ import (
 // requirements is how many there are.
 const requirements = 178
 
-// Each requirement has one row, in order, which says whether it is met. What is met otherwise, or not at all, has a reason or a
-// remedy.
+// Each requirement has one row, in order, which says whether it is met. A requirement that is met in another way, or not at
+// all, has a reason or a remedy.
 func TestEveryRequirementHasARow(t *testing.T) {
 	const page = "docs/reference/id-requirements.md"
 	row := regexp.MustCompile(`^\| (\d+) \| (.+) \| (yes|more|other|no) \| (.+) \|$`)

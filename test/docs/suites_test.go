@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The cases of MariaDB's suite are as many as the document says.
+// The document states the right number of cases of MariaDB's suite.
 func TestTheCasesThatPassAreCounted(t *testing.T) {
 	counts := map[string]int{}
 	for line := range strings.Lines(read(t, "test/suites/mtr/cases.txt")) {

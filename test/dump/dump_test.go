@@ -52,7 +52,7 @@ func place(addr, user, password string) at {
 	return at{host, port, user, password}
 }
 
-// unlike are lines that tell who dumped when, and from where.
+// unlike matches lines with the program, the host and the time of a dump.
 var unlike = regexp.MustCompile(`(?m)^(-- (MySQL dump|MariaDB dump|Host:|Server version|Dump completed).*|/\*M!999999.*)$`)
 
 func same(t *testing.T, what string, got, want []byte) {

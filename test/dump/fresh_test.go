@@ -16,8 +16,8 @@ import (
 	"locus/test/shop"
 )
 
-// said is a schema whose comments alone say how it is sharded. In alphabetical order, in which dumps create
-// them, tables come before those that they refer to, and views before those that they read.
+// said is a schema that is sharded by its comments alone. In alphabetical order, in which dumps create them, tables come
+// before the tables that they refer to, and views before those that they read.
 const said = `
 CREATE DATABASE %[1]s;
 USE %[1]s;
@@ -69,8 +69,8 @@ var answers = []string{
 	"SELECT * FROM countries ORDER BY code", "SELECT * FROM settings ORDER BY name",
 }
 
-// stands returns everything that a cluster has of the schema: the declarations, the rows and views of each
-// shard, and what clients see.
+// stands returns the cluster's state of the schema: the declarations, the rows and views of each shard, and the rows that
+// clients see.
 func stands(t *testing.T, s *shop.Shop, name string, ask func(query string) []byte) string {
 	t.Helper()
 	var b strings.Builder

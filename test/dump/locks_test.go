@@ -86,7 +86,7 @@ func TestAReadLockOnAllShards(t *testing.T) {
 		}
 		refused(t, a, "LOCK TABLES test_order READ", 1235, "locus-1003")
 		run(t, a, "START TRANSACTION WITH CONSISTENT SNAPSHOT")
-		refused(t, b, visit(0), timedOut, "") // BEGIN leaves the lock as it is
+		refused(t, b, visit(0), timedOut, "") // BEGIN doesn't release the lock
 		run(t, a, "UNLOCK TABLES")
 		for buyer := range buyers {
 			run(t, b, visit(buyer))
@@ -99,7 +99,7 @@ func TestAReadLockOnAllShards(t *testing.T) {
 			t.Errorf("there are %d orders, want %d", n, 2*buyers)
 		}
 		run(t, a, "FLUSH TABLES WITH READ LOCK")
-		_ = a.Raw(func(any) error { return driver.ErrBadConn }) // which closes the connection, and with it ends the lock
+		_ = a.Raw(func(any) error { return driver.ErrBadConn }) // this closes the connection, which ends the lock
 		run(t, single(t, s), visit(0))
 	})
 }

@@ -166,7 +166,7 @@ func ofOneMoment(t *testing.T, over string, now, was []map[string]string) {
 	}
 }
 
-// fixed returns the rows, by shard, of the tables that nobody writes to.
+// fixed returns the rows, by shard, of the tables that no client writes to.
 func fixed(t *testing.T, s *shop.Shop) string {
 	t.Helper()
 	var b strings.Builder
@@ -178,7 +178,7 @@ func fixed(t *testing.T, s *shop.Shop) string {
 	return b.String()
 }
 
-// checksums returns the checksums of the tables that nobody writes to.
+// checksums returns the checksums of the tables that no client writes to.
 func checksums(t *testing.T, conn *sql.Conn) string {
 	t.Helper()
 	var list []string

@@ -203,10 +203,10 @@ func run(t *testing.T, db *sql.DB, refused bool) {
 	}
 }
 
-// counted is what a proxy has counted of a digest.
+// counted contains a proxy's counts for a digest.
 type counted struct{ count, several, refused uint64 }
 
-// replayed sends the statements to the proxy and returns what it has counted.
+// replayed sends the statements to the proxy and returns the proxy's counts.
 func replayed(t *testing.T, s *shop.Shop) map[string]counted {
 	t.Helper()
 	db := s.DB(t, nil)
@@ -230,7 +230,7 @@ func replayed(t *testing.T, s *shop.Shop) map[string]counted {
 	return list
 }
 
-// numbersOf returns what the report says of a digest.
+// numbersOf returns the counts in the report for a digest.
 func numbersOf(d *advise.DigestReport) counted {
 	share := func(ways ...plan.Way) (n uint64) {
 		percent := 0.0

@@ -47,7 +47,7 @@ func (w *waits) tell(t *testing.T, who string) {
 // statements may fail.
 type customers struct {
 	t       *testing.T
-	on      [2]*waits // by the shard of what they ask for
+	on      [2]*waits // by the shard of the rows that they query
 	stop    context.CancelFunc
 	running sync.WaitGroup
 }
@@ -60,7 +60,7 @@ func openCustomers(t *testing.T, db *sql.DB) *customers {
 	c.enter("at first")
 	for i := range 16 {
 		c.running.Go(func() {
-			pace := time.NewTicker(20 * time.Millisecond) // what waits for locks is to be seen, not a machine that is full
+			pace := time.NewTicker(20 * time.Millisecond) // slow enough that the test detects statements that wait for locks, and not a busy machine
 			defer pace.Stop()
 			for n := i; ctx.Err() == nil; n += 16 {
 				<-pace.C
@@ -132,7 +132,7 @@ func TestATableIsAlteredWhileItIsHeld(t *testing.T) {
 			until(t, "it waits for the table", func() bool {
 				return number(t, s.Shard(t, 1), "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE STATE LIKE '%metadata lock%'") > 0 || t.Failed()
 			})
-			if err := s.Proxy.RereadNow(t.Context()); err != nil { // so that it would be seen if shards differed
+			if err := s.Proxy.RereadNow(t.Context()); err != nil { // so that a difference between shards would be detected
 				t.Error(err)
 			}
 			waiting := text + ", while it waits"

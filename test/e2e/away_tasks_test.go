@@ -92,7 +92,7 @@ func grows(t *testing.T, what string, tasks []*task, count func(*task) int64, by
 		from[one] = count(one)
 	}
 	for _, one := range tasks {
-		for now := count(one); now < from[one]+by; now = count(one) { // however slow it is, as long as it goes on
+		for now := count(one); now < from[one]+by; now = count(one) { // however slow it is, as long as it makes progress
 			until(t, what+": "+one.name, func() bool { return count(one) > now })
 		}
 	}

@@ -43,7 +43,7 @@ type fault struct {
 	name      string
 	goes      func(shard int)
 	comesBack func(shard int)
-	state     health.State // that it is known by
+	state     health.State // the state in which the proxy must report the server
 }
 
 // strike is one failure of one shard.
@@ -316,7 +316,7 @@ func (o *outage) whileAway(t *testing.T, shard int, pinned, kept *sql.Conn) {
 		refused(t, on(t, conn, text), 1158, name)
 	}
 	if shard == 0 {
-		refused(t, on(t, conn, "SHOW TABLES"), 1158, name) // it has some of its own
+		refused(t, on(t, conn, "SHOW TABLES"), 1158, name) // the first shard has databases and tables of its own to list
 	}
 	if err := on(t, kept, "BEGIN"); err != nil {
 		t.Error(err)

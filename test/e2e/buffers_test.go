@@ -83,7 +83,7 @@ func testBuffers(t *testing.T, engine servers.Engine, store string) {
 		t.Errorf("the first sequence is %d", n)
 	}
 	kv.away.Store(true)
-	insert(40) // far more than a process has in memory
+	insert(40) // far more than the numbers that a process holds in memory
 	kv.away.Store(false)
 	for _, c := range caches {
 		c.Kill()
@@ -141,7 +141,7 @@ func testBuffers(t *testing.T, engine servers.Engine, store string) {
 	for _, segments := range []catalog.Segments{without, as, one, as, above} {
 		declare(segments)
 	}
-	if n := number(t, db, "SELECT COUNT(*) FROM parcel WHERE "+sequence+" >= 10000000"); n < 18 { // but for what a process held
+	if n := number(t, db, "SELECT COUNT(*) FROM parcel WHERE "+sequence+" >= 10000000"); n < 18 { // except for the numbers that a process held
 		t.Errorf("%d of 20 sequences are above a start that was declared anew", n)
 	}
 	if st := statusOf(set, s.Schema+".parcel"); len(st) != 3 {

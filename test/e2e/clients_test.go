@@ -93,7 +93,7 @@ func TestClientsOfOtherLanguages(t *testing.T) {
 	api := generators.Handler(set, func() *cluster.Cluster { return s.Cluster })
 	var requests atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if n := requests.Add(1); n%3 == 2 && strings.HasSuffix(r.URL.Path, "/slip") { // its answer is lost, and so are its numbers
+		if n := requests.Add(1); n%3 == 2 && strings.HasSuffix(r.URL.Path, "/slip") { // the answer is lost, and so are its numbers
 			api.ServeHTTP(httptest.NewRecorder(), r)
 			http.Error(w, "the store does not answer", http.StatusServiceUnavailable)
 			return
@@ -179,7 +179,7 @@ func clientsDir(t *testing.T) string {
 func modules() string {
 	dir := os.Getenv("LOCUS_SUITES_DIR")
 	if dir == "" {
-		cache, _ := os.UserCacheDir() // without one there are none
+		cache, _ := os.UserCacheDir() // without a cache directory there are no cached programs
 		dir = filepath.Join(cache, "locus", "suites")
 	}
 	return filepath.Join(dir, "node", "node_modules")

@@ -47,7 +47,7 @@ func TestCountersOnAShard(t *testing.T) {
 				exec(t, db, "INSERT INTO parcel (sender) VALUES (42)")
 			}
 			before := last
-			if last = number(t, db, "SELECT MAX("+sequence+") FROM parcel WHERE sender = 42"); last <= before { // of 7, at most 4 were held before
+			if last = number(t, db, "SELECT MAX("+sequence+") FROM parcel WHERE sender = 42"); last <= before { // of the 7, at most 4 were taken from memory
 				t.Errorf("sequence %d after %d", last, before)
 			}
 		}

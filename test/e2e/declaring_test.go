@@ -110,7 +110,7 @@ func rereading(t *testing.T, p *proxy.Proxy) {
 	t.Cleanup(func() { stop(); running.Wait() })
 	running.Go(func() {
 		for ctx.Err() == nil {
-			_ = p.RereadNow(ctx) // which fails when the test ends
+			_ = p.RereadNow(ctx) // fails when the test ends
 		}
 	})
 }

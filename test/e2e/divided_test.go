@@ -23,7 +23,7 @@ type divided struct {
 
 const (
 	staleAmount   = 1_000_000
-	others        = 5 // orders of another buyer, of this amount
+	others        = 5 // orders of another buyer, with this amount
 	othersAmount  = 1000
 	itemsPerOrder = 2
 	hotRows       = "order_id BETWEEN 2257851525684527104 AND 2257992263172882431" // of gene 0x3eab
@@ -31,7 +31,7 @@ const (
 
 var hotLayout, _ = orderid.ByName("int64")
 
-// divide does what a mover does, then changes the rows that a shard does not own.
+// divide does the work of a mover, and then changes the rows that a shard does not own.
 func (d *divided) divide(share orderid.Residue) {
 	d.t.Helper()
 	d.copy()

@@ -42,7 +42,7 @@ func TestTablesOfAllKindsAreDroppedTogether(t *testing.T) {
 				t.Errorf("%s: %v tables are left, %v were there", query, got, before)
 			}
 		}
-		// A statement that was done on some shards only is repeated. It drops what is left.
+		// A statement that took effect on some shards only is repeated, and drops the remaining tables.
 		exec(t, s.Servers[0].DB(t, s.Schema), "DROP TABLE cart_item, migrations")
 		exec(t, db, "DROP TABLE cart_item, migrations, cart, `odd ``name`")
 		if got := left(); got != [4]int{} {

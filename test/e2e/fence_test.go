@@ -161,7 +161,7 @@ func TestAFence(t *testing.T) {
 		if got := number(t, db, "SELECT COUNT(*) FROM test_order WHERE buyer_uid = 1"); got != 1 {
 			t.Errorf("%d rows of another gene", got)
 		}
-		exec(t, before, "INSERT INTO test_order (buyer_uid) VALUES (42)") // it may go on to its end
+		exec(t, before, "INSERT INTO test_order (buyer_uid) VALUES (42)") // the transaction may continue to its end
 		if err := before.Commit(); err != nil {
 			t.Fatal(err)
 		}

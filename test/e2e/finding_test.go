@@ -101,7 +101,7 @@ func TestTheOwnerOfARowIsSetToWhatItIs(t *testing.T) {
 			exec(t, db, "UPDATE meta SET post = 5 WHERE meta_id = 999")
 			for _, query := range []string{
 				"UPDATE meta SET post = 3, value = 'x' WHERE meta_id = 6",
-				"UPDATE meta SET post = 5, value = 'x' WHERE meta_id IN (6, 7)", // of which one is another's
+				"UPDATE meta SET post = 5, value = 'x' WHERE meta_id IN (6, 7)", // one of the two rows belongs to another owner
 				"UPDATE meta SET post = 5, value = 'x' WHERE value = 'c'",
 			} {
 				_, err := db.Exec(query)

@@ -128,7 +128,7 @@ func TestGatheringBeyondBoundsIsToldOf(t *testing.T) {
 // they never wait for each other's.
 func TestGatheringOnFewConnections(t *testing.T) {
 	options := shop.Options{}
-	options.Backends.MaxOpen = 3 // on each of two shards
+	options.Backends.MaxOpen = 3 // maximum for each of two shards
 	each(t, options, func(t *testing.T, s *shop.Shop, db *sql.DB) {
 		for owner := range 8 {
 			exec(t, db, "INSERT INTO test_order (buyer_uid, amount) VALUES (?, 1)", owner)

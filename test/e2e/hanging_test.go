@@ -49,7 +49,7 @@ func TestAProxyThatHangsKeepsNothingInDoubt(t *testing.T) {
 			}
 			return err != nil || len(branches) > 0
 		}
-		wait := func() { // it is the session's goroutine that hangs
+		wait := func() { // the session's goroutine hangs
 			until(t, "recovery asks who is alive", func() bool { return asked.Load() >= 2 })
 			if !left() {
 				t.Error("the branch was not left to a proxy that is alive")

@@ -35,7 +35,7 @@ func TestATableIsHeldForLong(t *testing.T) {
 			return &held
 		}
 		c.enter("while a reader holds the table")
-		holds(30).Wait() // it holds up nobody: what is usual
+		holds(30).Wait() // the reader delays no client, so this measures the usual times
 		for _, text := range []string{
 			"ALTER TABLE basket ADD COLUMN colour VARCHAR(10) NOT NULL DEFAULT 'red'",
 			"ALTER TABLE basket MODIFY COLUMN note VARCHAR(60)",

@@ -231,7 +231,7 @@ func TestHidingAnew(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "key version 1: IDs of it are hidden by key") || !strings.Contains(err.Error(), "no ID was issued") {
 			t.Errorf("another key of the same version: %v", err)
 		}
-		exec(t, second, "INSERT INTO test_order (buyer_uid) VALUES (42)") // its order numbers are its own affair
+		exec(t, second, "INSERT INTO test_order (buyer_uid) VALUES (42)") // order numbers of this table don't depend on that key version
 		if n := number(t, second, "SELECT COUNT(*) FROM parcel WHERE sender = 42"); n != all {
 			t.Errorf("%d rows, want %d", n, all)
 		}

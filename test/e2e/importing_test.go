@@ -80,7 +80,7 @@ func TestAFenceOfTables(t *testing.T) {
 			exec(t, db, query)
 		}
 		f.notAcked(fence)
-		exec(t, before, "UPDATE note SET text = 'd' WHERE id = 1") // it may go on to its end
+		exec(t, before, "UPDATE note SET text = 'd' WHERE id = 1") // the transaction may continue to its end
 		if err := before.Commit(); err != nil {
 			t.Fatal(err)
 		}

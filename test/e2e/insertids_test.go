@@ -125,7 +125,7 @@ func TestInsertsAreAnsweredAsOnOneServer(t *testing.T) {
 					}
 					for i, text := range inserts {
 						if table == "sort" && strings.Contains(text, "LAST_INSERT_ID(") {
-							continue // copies are refused what shards may answer differently
+							continue // copies are refused where shards may answer differently
 						}
 						both := func(text string) (got, want string) {
 							return said(t, proxied, table, strings.ReplaceAll(text, "TABLE", table)), said(t, direct, name, strings.ReplaceAll(text, "TABLE", name))

@@ -130,7 +130,7 @@ func TestTheFirstRowsOfAllShardsAreChanged(t *testing.T) {
 		}
 		for query, words := range map[string]string{
 			"DELETE FROM task ORDER BY prio + 1 LIMIT 7":                               "locus-1103",
-			"UPDATE task SET v = 1 WHERE name = 5 ORDER BY owner LIMIT 3":              "gives warnings", // of texts that are no numbers
+			"UPDATE task SET v = 1 WHERE name = 5 ORDER BY owner LIMIT 3":              "gives warnings", // comparing texts that are no numbers gives warnings
 			"UPDATE task SET v = 1 WHERE 1 / (prio - 5) > 5 ORDER BY owner, n LIMIT 3": "gives warnings", // a division by zero
 		} {
 			_, err = db.Exec(query)

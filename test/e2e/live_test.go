@@ -160,7 +160,7 @@ func (o *otherProxy) claim(claims bool) {
 	o.claims = claims
 }
 
-// known returns the number of shards whose digests were stored.
+// known returns the number of shards whose digests are stored.
 func (o *otherProxy) known() int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -218,7 +218,7 @@ func TestOneProxyReadsForAll(t *testing.T) {
 				product.Eventually(t, "the proxy has checked the marker", func() bool { return other.loaded.Load() > before })
 			}
 		}
-		settle() // so that no check is under way that began before the other proxy could answer
+		settle() // so that no check is running that began before the other proxy could answer
 		for _, text := range []string{"SET GLOBAL log_output = 'TABLE'", "TRUNCATE mysql.general_log", "SET GLOBAL general_log = 1"} {
 			exec(t, shard, text)
 		}

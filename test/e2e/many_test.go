@@ -36,7 +36,7 @@ func descriptors(t *testing.T, clients int) {
 func TestManyClientsOnFewConnections(t *testing.T) {
 	descriptors(t, manyClients)
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
-		const most = 50 // on each of two shards
+		const most = 50 // maximum for each of two shards
 		o := shop.Options{Options: func(o *proxy.Options) { o.MaxConnections = manyClients + 10 }}
 		o.Backends.MaxOpen = most
 		s := shop.Start(t, engine, o)

@@ -151,10 +151,10 @@ func TestWhatSessionsKeepIsBounded(t *testing.T) {
 	}
 }
 
-// heap is what lives on it.
+// heap returns the size of the live heap.
 func heap() int64 {
 	var m runtime.MemStats
-	for range 3 { // what is collected with a cleanup goes in the next round
+	for range 3 { // objects with a cleanup are collected in the next round
 		runtime.GC()
 	}
 	runtime.ReadMemStats(&m)

@@ -18,11 +18,11 @@ import (
 
 // mirrored runs a test with a spare shard that has buyer 42's orders too, and receives copies of all reads.
 func mirrored(t *testing.T, test func(f *fencing, db *sql.DB, orders []int64)) {
-	stream := func(o *proxy.Options) { // everything has been applied, as nobody writes
+	stream := func(o *proxy.Options) { // nothing is left to apply, because no client writes
 		o.Applied = func(context.Context, string, router.ShardName, router.ShardName) error { return nil }
 	}
 	fenced(t, func(f *fencing, db *sql.DB) {
-		db.SetMaxOpenConns(1) // so that a session's state is where its next statement is
+		db.SetMaxOpenConns(1) // with one connection, the next statement has the session's state
 		values := make([]string, 20)
 		for i := range values {
 			values[i] = fmt.Sprintf("(42, %d)", i)
@@ -66,7 +66,7 @@ func (f *fencing) mirror(percent int) {
 // compared waits until every read so far is settled, and returns the outcomes.
 func (f *fencing) compared(db *sql.DB) mirror.Report {
 	f.t.Helper()
-	exec(f.t, db, "DO 0") // the session is through with what was before
+	exec(f.t, db, "DO 0") // the session has completed its earlier work
 	for deadline := time.Now().Add(time.Minute); ; {
 		r := f.Proxy.Mirrored()["1"]
 		if r.Sampled == r.Compared+r.Dropped+r.TooLong+r.Unsent+r.Late+r.Failed && r.Looking == 0 {

@@ -106,7 +106,7 @@ func TestStatementsOfANamedShard(t *testing.T) {
 		if got := texts(t, conn, "SELECT @@locus_shard"); got[0] != "s1" {
 			t.Errorf("after a SET that was refused: %q", got)
 		}
-		// Transactions join the shard like those of any statement.
+		// Transactions include the shard as for any other statement.
 		if err := say("BEGIN"); err != nil {
 			t.Fatal(err)
 		}
@@ -242,7 +242,7 @@ func TestPlansOfTheServers(t *testing.T) {
 			t.Errorf("prepared: %s", got)
 		}
 		analyze := map[servers.Engine]string{servers.MariaDB: "ANALYZE ", servers.MySQL: "EXPLAIN ANALYZE "}[engine]
-		_, err := db.Exec(analyze + "SELECT SUM(amount) FROM test_order") // which reads all of them
+		_, err := db.Exec(analyze + "SELECT SUM(amount) FROM test_order") // it executes the query on all shards
 		refused(t, err, 1235, "locus-1104")
 		for _, sql := range []string{analyze + "DELETE FROM test_order", analyze + "FORMAT=JSON DELETE FROM test_order WHERE buyer_uid = 3"} {
 			_, err = db.Exec(sql)

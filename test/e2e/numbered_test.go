@@ -77,7 +77,7 @@ func TestNumbersAreUniqueInTheCluster(t *testing.T) {
 				all.Go(func() {
 					for round := range rounds {
 						text := fmt.Sprintf("INSERT INTO post (author, title) VALUES (%d, 'a'), (%d, 'b'), (%d, 'c')", i, i+100, round)
-						if round%10 == 9 { // far from what others give
+						if round%10 == 9 { // far from the numbers of other clients
 							text = fmt.Sprintf("INSERT INTO post (id, author) VALUES (%d, %d)", 10_000_000*(round+1)+100_000*i, i)
 						}
 						r, err := db.Exec(text)
@@ -194,7 +194,7 @@ func TestNumbersAboveTheirColumn(t *testing.T) {
 			}
 			_, err := db.Exec("INSERT INTO "+name+" (id, author) VALUES (?, 1)", above)
 			refused(t, err, 1264, "at row 1")
-			if !strings.HasPrefix(name, "of_") { // whose keys would not be seen on other shards
+			if !strings.HasPrefix(name, "of_") { // other shards would not see equal keys
 				_, err = db.Exec("INSERT IGNORE INTO " + name + " (id, author) VALUES (NULL, 1), (" + above + ", 2)")
 				refused(t, err, 1264, "at row 2")
 			}
@@ -281,7 +281,7 @@ func TestCopiesHaveTheSameNumbers(t *testing.T) {
 		s := shop.Start(t, engine, o)
 		_, other := shop.Serve(t, beside)
 		proxies := []*sql.DB{s.DB(t, nil), s.DB(t, func(c *mysql.Config) { c.Addr = other })}
-		for shard := range s.Servers { // each shard would number them by itself: differently
+		for shard := range s.Servers { // each shard would assign its own numbers, which differ
 			exec(t, s.Shard(t, shard), fmt.Sprintf("ALTER TABLE kind AUTO_INCREMENT = %d", 10*(shard+1)))
 		}
 		var all sync.WaitGroup

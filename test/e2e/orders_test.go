@@ -15,8 +15,7 @@ import (
 	"locus/test/shop"
 )
 
-// buyers are those of the golden vectors, with their genes and, with two
-// shards, their shard.
+// buyers are the buyers of the golden vectors, with their genes and, with two shards, their shard.
 var buyers = []struct {
 	uid   int64
 	gene  gene.Gene

@@ -45,7 +45,7 @@ func genes(t *testing.T, s *shop.Shop, table, owner string) (counts []int) {
 	return counts
 }
 
-// A table with no ID that tells the gene needs no column of its own for it.
+// A sharded table whose columns contain no gene needs no column for it in its definition: the proxy adds one.
 func TestAColumnForTheGeneIsMade(t *testing.T) {
 	each(t, shop.Options{}, func(t *testing.T, s *shop.Shop, db *sql.DB) {
 		columns := "(w_id INT NOT NULL, d_id TINYINT NOT NULL CHECK (d_id IN (1, 2, 3)), name VARCHAR(10) DEFAULT ')', PRIMARY KEY (w_id, d_id))"
@@ -70,7 +70,7 @@ func TestAColumnForTheGeneIsMade(t *testing.T) {
 			t.Errorf("NATURAL JOIN: %d", got)
 		}
 		exec(t, db, "DROP TABLE district")
-		exec(t, db, "CREATE TABLE district "+columns) // as a dump has it
+		exec(t, db, "CREATE TABLE district "+columns) // as in a dump
 		spread()
 
 		exec(t, db, "CREATE TABLE customer (c_w_id INT NOT NULL, c_d_id INT NOT NULL, c_id INT NOT NULL, PRIMARY KEY (c_w_id, c_d_id, c_id)) COMMENT 'locus: owner=c_w_id'")
@@ -177,7 +177,7 @@ func TestAColumnForTheGeneIsFilled(t *testing.T) {
 			if got := looked(); got != "[] []" {
 				t.Errorf("after: %s", got)
 			}
-			add("g" + strconv.Itoa(len(buyers))) // by who doesn't know yet
+			add("g" + strconv.Itoa(len(buyers))) // by a proxy that has not read the change yet
 		}
 		if err := owngene.Make(t.Context(), shards.Of(&next), &next); err != nil {
 			t.Fatal(err)

@@ -155,7 +155,7 @@ func TestUseOfNoDatabase(t *testing.T) {
 func TestADatabaseIsMadeAnew(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		s := shop.Start(t, engine, shop.Options{})
-		// A session without a database is lent no connection that has one.
+		// A session without a database gets no connection that has a database.
 		db := s.DB(t, func(c *mysql.Config) { c.DBName = "" })
 		name := s.Schema + "_made"
 		exec(t, db, "CREATE DATABASE "+name)
@@ -208,8 +208,8 @@ func collation(t *testing.T, s *shop.Shop, database string) (name string) {
 	return name
 }
 
-// TestOutParameters reads those of a prepared CALL, which are a result of their
-// own, and goes on with the session.
+// TestOutParameters reads the OUT parameters of a prepared CALL, which are a result of their own, and continues with the
+// session.
 func TestOutParameters(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		s := shop.Start(t, engine, shop.Options{})

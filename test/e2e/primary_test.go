@@ -120,6 +120,6 @@ func TestAPrimaryMovesUnderLoad(t *testing.T) {
 		if total != len(have) {
 			t.Errorf("%d orders, %d were acknowledged", len(have), total)
 		}
-		before.Restart(t) // its database is dropped in the end
+		before.Restart(t) // its database is dropped at the end
 	})
 }

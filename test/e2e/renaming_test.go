@@ -43,7 +43,7 @@ type namesWriter struct {
 	names  [2]string
 	guest  int
 	given  []int64
-	absent int     // times that it heard of no such table, or of a rename
+	absent int     // number of errors about a missing table, or about a rename
 	other  []error // neither that there is no such table now, nor that it is being renamed
 }
 
@@ -296,7 +296,7 @@ func TestARenameWaitsForStatements(t *testing.T) {
 			t.Fatal(err)
 		}
 		others.Wait()
-		if placedOn(t, s, "seen") == "" { // it has waited for too long
+		if placedOn(t, s, "seen") == "" { // the statement has waited for too long
 			exec(t, dbs[0], "RENAME TABLE visit TO seen")
 		}
 		if got := placedOn(t, s, "seen"); got != "01" {

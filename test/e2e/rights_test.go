@@ -14,7 +14,7 @@ import (
 	"locus/test/shop"
 )
 
-// declare adds users to those of the shop, all with the shop's password.
+// declare adds users to the shop's users, all with the shop's password.
 func declare(s *shop.Shop, users map[string]cluster.User) {
 	changed := *s.Cluster
 	changed.Users = maps.Clone(s.Cluster.Users)

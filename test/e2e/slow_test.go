@@ -41,7 +41,7 @@ func slowShop(t *testing.T, engine servers.Engine, log *logged, o shop.Options) 
 	t.Helper()
 	o.Options = func(o *proxy.Options) {
 		o.SlowStatement, o.Log = time.Nanosecond, slog.New(slog.NewTextHandler(log, nil))
-		o.SchemaRefresh = time.Hour // which would wait for connections, too
+		o.SchemaRefresh = time.Hour // the refresh would wait for connections, too
 	}
 	return shop.Start(t, engine, o)
 }
@@ -86,7 +86,7 @@ func TestSlowStatementsAreTold(t *testing.T) {
 		if _, err := db.ExecContext(t.Context(), "INSERT INTO setting VALUES ('s3cret', 'a')"); err == nil {
 			t.Error("a key is there twice")
 		}
-		exec("UPDATE test_order SET amount = 7 WHERE buyer_uid IN (1, 2, 3)") // which has nothing to do with that error
+		exec("UPDATE test_order SET amount = 7 WHERE buyer_uid IN (1, 2, 3)") // this statement is not related to that error
 		for _, want := range []meter.SlowDigest{
 			{Text: "INSERT INTO test_order (buyer_uid, status) VALUES (?, ?)", Route: "stamped", Shards: "s0, s1", Rows: 3, Count: 1},
 			{Text: "UPDATE test_order SET status = ? WHERE buyer_uid = ?", Route: "keyed", Rows: 1, Count: 1},

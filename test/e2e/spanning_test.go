@@ -27,7 +27,7 @@ func spanning(t *testing.T, db *sql.DB) *sql.Tx {
 	return tx
 }
 
-// prepared are the branches in doubt on a shard, those of other tests included.
+// prepared returns the branches in doubt on a shard, including the branches of other tests.
 func prepared(t *testing.T, s *shop.Shop, i int) int {
 	t.Helper()
 	rows, err := s.Shard(t, i).Query("XA RECOVER")
@@ -226,7 +226,7 @@ func TestAutocommitOffOverShards(t *testing.T) {
 			return n
 		}
 		run("SET autocommit = 0")
-		if n := count(); n != 0 { // of both shards: the first that the session does
+		if n := count(); n != 0 { // counts both shards, in the session's first statement
 			t.Errorf("%d rows", n)
 		}
 		run("INSERT INTO test_order (buyer_uid) VALUES (42)")
@@ -287,7 +287,7 @@ func TestADeadlockOnOneShardRollsBackAll(t *testing.T) {
 			t.Errorf("the other transaction: %v", err)
 		}
 		_ = other.Rollback()
-		exec(t, tx, update, "none") // nothing is open: this is by itself
+		exec(t, tx, update, "none") // no transaction is open, so this statement is one by itself
 		_ = tx.Commit()
 		if got := rows(t, db, "SELECT amount FROM test_order WHERE buyer_uid = 42"); fmt.Sprint(got) != "[0.00]" {
 			t.Errorf("the first shard has %v", got)
@@ -353,7 +353,7 @@ func TestAProcedureCanNotEndAPart(t *testing.T) {
 		}
 		tx = begin(t, db)
 		exec(t, tx, "INSERT INTO test_order (buyer_uid) VALUES (?)", 42)
-		exec(t, tx, "CALL settle_it()") // one shard: as without the proxy
+		exec(t, tx, "CALL settle_it()") // with one shard, as without the proxy
 		if err := tx.Rollback(); err != nil {
 			t.Fatal(err)
 		}
@@ -447,7 +447,7 @@ func TestRecoveryForbidsALateDecision(t *testing.T) {
 	}}
 	each(t, o, func(t *testing.T, s *shop.Shop, db *sql.DB) {
 		tx := spanning(t, db)
-		exec(t, s.Shard(t, 0), "DELETE FROM locus.decision") // of other tests; the table is there by now
+		exec(t, s.Shard(t, 0), "DELETE FROM locus.decision") // rows of other tests; the table exists by now
 		shard.Store(s.Shard(t, 0))
 		err := tx.Commit()
 		shard.Store(nil)

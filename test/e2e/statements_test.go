@@ -56,7 +56,7 @@ func TestEveryStatementIsCounted(t *testing.T) {
 			})
 			return f
 		}
-		count("COMMIT") // what the session did before is counted, too
+		count("COMMIT") // earlier statements of the session are counted, too
 		for text, want := range map[string]meter.Figures{
 			"INSERT INTO product (product_id, name, price) VALUES (?, ?, ?)": {Kind: "insert", Count: 6, Failed: 1, Rows: 5, Several: 5, LastCode: 1062},
 			"INSERT INTO test_order (buyer_uid, amount) VALUES (?, ?)":       {Kind: "insert", Count: 6, Rows: 6},

@@ -332,7 +332,7 @@ func raises(db *sql.DB, alone bool) error {
 	if err != nil {
 		return err
 	}
-	defer tx.Rollback() //nolint:errcheck // it is over, or the connection is
+	defer tx.Rollback() //nolint:errcheck // the transaction or its connection has ended
 	var price float64
 	if err := tx.QueryRow("SELECT price FROM product WHERE product_id = 1 FOR UPDATE").Scan(&price); err != nil {
 		return err

@@ -42,7 +42,7 @@ func openBaskets(t *testing.T, s *shop.Shop, clients int) (db *sql.DB, all *shop
 	for i := range clients {
 		by := []*sql.DB{db, text}[i%2]
 		all.running.Go(func() {
-			pace := time.NewTicker(40 * time.Millisecond) // what waits for locks is to be seen, not a machine that is full
+			pace := time.NewTicker(40 * time.Millisecond) // slow enough that the test detects statements that wait for locks, and not a busy machine
 			defer pace.Stop()
 			for n := i; ctx.Err() == nil; n += clients {
 				<-pace.C

@@ -108,7 +108,7 @@ func (f *fleet) config(i int) string {
 	return f.path(fmt.Sprintf("locus-%d.yaml", i))
 }
 
-// script runs one of the example's.
+// script runs one of the example's scripts.
 func (f *fleet) script(environment []string, name string, args ...string) {
 	f.t.Helper()
 	ctx, cancel := context.WithTimeout(f.t.Context(), process.Patience)
@@ -195,7 +195,7 @@ type card struct {
 	Roles       []string
 }
 
-// card returns what a process has registered about itself; the zero value if there is nothing.
+// card returns the registered card of a process, or the zero value.
 func (f *fleet) card(i int) card {
 	f.t.Helper()
 	var cards []card

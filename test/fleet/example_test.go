@@ -115,7 +115,7 @@ func (e *example) statements(t *testing.T, file, shard string) (statements []str
 	return statements
 }
 
-// remember reads what secrets.sh has made.
+// remember reads the secrets that secrets.sh has generated.
 func (e *example) remember(t *testing.T) {
 	t.Helper()
 	for _, name := range []string{

@@ -33,8 +33,7 @@ func nothing(failures []failure) error {
 	return nil
 }
 
-// underWay bounds what may have been: each customer has one transaction or statement
-// at a time.
+// underWay bounds the number of interrupted statements: each customer has one transaction or statement at a time.
 func underWay(failures []failure) error {
 	if len(failures) > customers {
 		return fmt.Errorf("%d statements failed, of %d customers", len(failures), customers)

@@ -128,7 +128,7 @@ func (w *witness) undone(i int, do func(*sql.Tx) error) (done bool, err error) {
 func (w *witness) without(i int, meanwhile func()) {
 	w.away[i].Lock()
 	defer w.away[i].Unlock()
-	w.pools[i].SetMaxIdleConns(0) // those that are open end with the proxy
+	w.pools[i].SetMaxIdleConns(0) // open connections end with the proxy
 	meanwhile()
 	w.pools[i].SetMaxIdleConns(2)
 }
@@ -285,7 +285,7 @@ func (f *fleet) rotating(args ...string) <-chan string {
 	ended := make(chan string, 1)
 	f.t.Cleanup(func() {
 		select {
-		case out := <-ended: // nobody has come to look at it
+		case out := <-ended: // the test has not read the output
 			f.t.Logf("keys %s: %s", strings.Join(args, " "), out)
 		default:
 		}

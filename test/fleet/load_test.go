@@ -44,7 +44,7 @@ func (f *fleet) connector(i int) driver.Connector {
 	config.TLS = f.trust.Clone()
 	config.TLS.ServerName = fmt.Sprintf("proxy-%d", i)
 	config.Timeout = 5 * time.Second
-	config.Logger = log.New(io.Discard, "", 0) // the returned errors show what fails
+	config.Logger = log.New(io.Discard, "", 0) // the returned errors show the failures
 	connector, err := mysql.NewConnector(config)
 	if err != nil {
 		f.t.Fatal(err)

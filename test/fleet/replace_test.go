@@ -35,7 +35,7 @@ func TestReplacedAndRotatedUnderLoad(t *testing.T) {
 func (f *fleet) replace(i int) {
 	f.t.Helper()
 	before := f.card(i)
-	f.locus(1, "proxies", "drain", before.ID, "--yes") // it may be the only mover
+	f.locus(1, "proxies", "drain", before.ID, "--yes") // this process may be the only mover
 	if err := f.proxies[i].Exit(f.t); err != nil {
 		f.t.Errorf("%s, drained, ended with %v", f.proxies[i].Name, err)
 	}

@@ -10,7 +10,8 @@ import (
 // wiring contains the files of cmd/locus that connect the parts of a process. They may import everything.
 var wiring = []string{"process.go", "serve.go", "serve_console.go", "serve_options.go", "serve_timeline.go"}
 
-// TestCommandsKeepNoLogic: what moves rows, serves statements or plans them is reached by commands through package ops.
+// TestCommandsKeepNoLogic checks that commands use package ops for everything that moves rows, serves statements or plans
+// them.
 func TestCommandsKeepNoLogic(t *testing.T) {
 	files, err := filepath.Glob("../../cmd/locus/*.go")
 	if err != nil || len(files) < 50 {

@@ -1,7 +1,6 @@
-// Package floors holds the architecture as a test: which package may import
-// which, and which library belongs to one package alone. It reads the imports of
-// the whole tree and says why one is refused. It has no code that ships.
+// Package floors tests the architecture: which package may import which, and which library belongs to one package alone. It
+// reads the imports of the whole tree and reports why one is refused. It contains no code that ships.
 //
-// depguard and go-arch-lint do not replace it: they take lists of their own, and this package takes the layers that docs/internals/architecture.md
-// draws, so that the drawing is true. It also refuses a package that no layer contains.
+// depguard and go-arch-lint do not replace it: they have lists of their own, and this package reads the layers from the
+// drawing in the documentation.
 package floors

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// drawing is where the layers are drawn: what a reader sees is what imports are held to.
+// drawing is the file with the drawing of the layers, with which imports are compared.
 const drawing = "docs/internals/architecture.md"
 
 // layer is some packages of one purpose.
@@ -18,13 +18,13 @@ type layer struct {
 	name string
 	// imports are the layers that its packages may import besides those below them in their own.
 	imports []string
-	lines   [][]string // of packages, from the top; those of one line don't import each other
+	lines   [][]string // the packages, from the top; packages of one line don't import each other
 }
 
 // building is the layers, from the top.
 type building []layer
 
-// place is where a package stands.
+// place is the layer and the line of a package.
 type place struct{ layer, line int }
 
 var (
@@ -33,8 +33,8 @@ var (
 	isPath  = regexp.MustCompile(`^[a-z]+(/[a-z]+)*$`)
 )
 
-// readBuilding reads the layers of the drawing: a line for each layer that says what it imports, and below it, indented, its
-// packages, parted from each other and from what is said of them by two spaces or more.
+// readBuilding reads the layers of the drawing. A layer has a line with the layers that it imports, and below it, indented,
+// its packages. Two or more spaces separate packages from each other and from their descriptions.
 func readBuilding(path string) (building, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -87,7 +87,7 @@ func packages(line string) []string {
 	return list
 }
 
-// check finds what makes the drawing no table: a layer that isn't there, or is above; a package twice.
+// check returns an error if a layer imports an unknown layer or one above it, or if a package occurs twice.
 func (b building) check() error {
 	var problems []error
 	seen := map[string]bool{}

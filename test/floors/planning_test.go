@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// One function of the proxy plans statements. The executor never plans what it sends: the planner makes the plans of all parts of
-// a statement with the statement's own.
+// Only one function of the proxy plans statements. The executor never plans the parts that it sends: the planner plans all
+// parts of a statement together with the statement.
 func TestOneFunctionPlans(t *testing.T) {
 	const planner = "proxy/session makePlan"
 	var callers []string

@@ -63,7 +63,7 @@ func (b building) refuseHeight(from, to place) string {
 		above.name, strings.Join(above.imports, " and "), below.name)
 }
 
-// refuseLibrary says why a package must not import what is not of this module.
+// refuseLibrary returns why a package must not import a package outside of this module, or "".
 func refuseLibrary(pkg, library string) string {
 	if isTest(pkg) {
 		return ""
@@ -86,7 +86,7 @@ func unknown(pkg string) string {
 // isTest reports whether a package is for tests alone: below test, or below internal/test, which tests of one package use too.
 func isTest(pkg string) bool { return within(pkg, "test") || within(pkg, "internal/test") }
 
-// within tells whether a path is that package or below it.
+// within reports whether a path is the package root or below it.
 func within(pkg, root string) bool {
 	return pkg == root || strings.HasPrefix(pkg, root+"/")
 }

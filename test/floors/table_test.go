@@ -1,7 +1,6 @@
 package floors
 
-// Layers say how high a package stands; these say which parts of the tree keep to
-// themselves, however high.
+// apart lists imports that are forbidden in addition to the rules of the layers.
 var apart = []separation{
 	{from: "router", to: "proxy", why: "routing is decided without connections"},
 	{from: "router", to: "migrate", why: "routing obeys the map and does not know who edits it"},
@@ -12,7 +11,7 @@ var apart = []separation{
 	{from: "migrate", to: "proxy", why: "proxy and migrate meet in the route map alone"},
 }
 
-// allowed are imports that stand against the layers.
+// allowed are imports that violate the layers and are allowed nevertheless.
 var allowed = map[string][]string{
 	"router/catalog": {"config/strict"}, // suggestions for misspelled words
 	"router/cluster": {"config/strict"}, // YAML as everybody reads it

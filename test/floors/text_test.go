@@ -17,9 +17,8 @@ import (
 	"testing"
 )
 
-// looksAtText are the functions outside of router/stmt that touch the text of a
-// statement, by the reason. Whatever else looks at one is a second reader, which
-// will one day read something else.
+// looksAtText are the functions outside of router/stmt that may read the text of a statement, by the reason. Any other
+// function that reads a text would be a second parser, which may read something else.
 var looksAtText = map[string][]string{
 	"it keeps the text that router/stmt has resolved": {
 		"proxy/session (*Session).prepareText",
@@ -144,8 +143,8 @@ func TestOnePackageReadsStatements(t *testing.T) {
 	}
 }
 
-// typed is a tree with its types: a package that is asked for is read from its
-// sources, all others from what the compiler has made of them.
+// typed is a tree with its types. The package under test is read from its sources, and all others from the compiler's export
+// data.
 type typed struct {
 	files            *token.FileSet
 	exports, folders map[string]string // by import path
@@ -210,8 +209,7 @@ func (r typed) check(t *testing.T, path string) ([]*ast.File, *types.Info) {
 	return files, info
 }
 
-// holdsText tells whether a field that is used is a statement's text, through
-// whatever embeds it.
+// holdsText reports whether a field is a statement's text, even if it is reached through embedded structs.
 func holdsText(s *types.Selection) bool {
 	if s == nil || s.Kind() != types.FieldVal {
 		return false

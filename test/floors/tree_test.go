@@ -12,10 +12,10 @@ import (
 	"strings"
 )
 
-// module is what the tree is, as far as imports go.
+// module contains the imports of the tree.
 type module struct {
 	path    string
-	imports map[string][]fileImport // of what ships, by package
+	imports map[string][]fileImport // imports of the packages that ship, by package
 }
 
 // fileImport is one import declaration.

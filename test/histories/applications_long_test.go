@@ -31,7 +31,7 @@ type application interface {
 	beside(t *testing.T, outside *servers.Server, at login)
 	// imported returns the other tables, with their declarations.
 	imported() string
-	// growing is one whose rows become more as long as it is used.
+	// growing returns a table that gets more rows while the application is used.
 	growing() string
 	// use runs the application until stop is called, which returns the errors that it received.
 	use(t *testing.T, at login) (stop func() []string)

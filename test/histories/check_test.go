@@ -54,8 +54,8 @@ func step(before, input, _ any) (bool, any) {
 	return true, state{true, op.value}
 }
 
-// linearizable checks whether a single server could have shown the clients what they saw of each row. It
-// returns a text for each row for which that is not so.
+// linearizable checks whether a single server could have given the clients the same answers. It returns a text for each row
+// for which that is impossible.
 func linearizable(ops []operation, first state) (wrong []string) {
 	rows := map[int64][]operation{}
 	for _, op := range ops {
@@ -75,8 +75,8 @@ func linearizable(ops []operation, first state) (wrong []string) {
 	return wrong
 }
 
-// relevant leaves out writes whose effect is unknown and whose value nobody saw. They don't help to explain the
-// other operations.
+// relevant omits writes whose effect is unknown and whose value no client saw. They don't help to explain the other
+// operations.
 func relevant(ops []operation) []operation {
 	seen := map[int64]bool{}
 	for _, op := range ops {

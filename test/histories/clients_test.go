@@ -19,9 +19,9 @@ import (
 type outcome uint8
 
 const (
-	unknown    outcome = iota // the connection was lost, or the error says that the outcome is unknown
+	unknown    outcome = iota // the connection was lost, or the error states that the outcome is unknown
 	committed                 // OK
-	rolledBack                // an error that says so, or one before COMMIT
+	rolledBack                // the error states that, or occurred before COMMIT
 )
 
 // clients use the proxies until they are stopped.
@@ -35,7 +35,7 @@ type clients struct {
 	begunAgain atomic.Int64
 	pool       items
 	pace       time.Duration // between two operations
-	dwell      time.Duration // at most, in every other transaction before its end; 0: never
+	dwell      time.Duration // the longest pause before the end of every other transaction; 0: none
 	seed       uint64
 }
 
@@ -103,7 +103,7 @@ func pause(ctx context.Context, d time.Duration) {
 type talk struct {
 	*clients
 	number int
-	addr   string // of the process that it talks to
+	addr   string // address of the process that the client uses
 	random *rand.Rand
 	conn   *sql.Conn
 	// get and set are prepared once, and live through hand-overs.
@@ -150,7 +150,7 @@ func (s *talk) act() bool {
 	return !s.broken
 }
 
-// settled reports whether an error says that nothing happened.
+// settled reports whether an error states that the statement had no effect.
 func (s *talk) settled(err error) bool {
 	var e *mysql.MySQLError
 	if !errors.As(err, &e) {

@@ -31,15 +31,15 @@ type world struct {
 	swapped  bool          // steps read the position before they hold anything
 	patience time.Duration // how long movers retry after errors; 0: the default
 	hold     time.Duration // the longest time that a statement is held, and that a step or a lock waits for a transaction; 0: the defaults
-	stride   float64       // percent that one step under faults hands over
+	stride   float64       // percent of the genes that one step under faults hands over
 	pace     time.Duration // of clients under faults
 	struck   struck
 	hot      *hot   // nil: rows are of many owners, and genes are handed over whole
 	blinded  bool   // the condition that excludes other shards' rows is removed from all texts
-	seed     uint64 // for the random operations of clients; 0: any
+	seed     uint64 // seed of the clients' random operations; 0: any
 	stepped  int    // how often genes were seen to change hands
 	genes    string // the declared route map; empty: the last shard has no genes
-	granted  string // what else is declared of the user
+	granted  string // further fields of the user's declaration
 }
 
 func open(t *testing.T, engine servers.Engine, args ...string) *world {

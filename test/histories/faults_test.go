@@ -22,7 +22,7 @@ type fault struct {
 	strike func(w *world, t *testing.T, mover int) (mend func())
 }
 
-// moment is when a fault happens: while the step waits at the point, or while it does what follows.
+// moment is the time of a fault: while the step waits at the point, or during the next action.
 type moment string
 
 const (
@@ -193,7 +193,7 @@ func (w *world) arm(points ...string) {
 	}
 }
 
-// disobedience is for how long a step may take to fail because of a proxy that was stopped just before its fence.
+// disobedience is how long a step may take to fail because a proxy was stopped just before the fence.
 const disobedience = 10 * time.Second
 
 // awaitFailing waits until a step fails because a proxy does not obey its fence: the proxy is suspended after

@@ -81,7 +81,7 @@ func (w *world) clients(ctx context.Context) *run {
 	return r
 }
 
-// seedVariable, set, is the number that what clients do depends on.
+// seedVariable is the variable with the seed of the clients' random operations.
 const seedVariable = "LOCUS_TEST_HISTORIES_SEED"
 
 func seed() uint64 {
@@ -102,7 +102,7 @@ func (r *run) stop(t *testing.T) {
 	r.world.settled(t)
 }
 
-// verdict logs what was done and seen, and fails the test if anything is wrong.
+// verdict logs the operations and their results, and fails the test if anything is wrong.
 func (r *run) verdict(t *testing.T) {
 	t.Helper()
 	wrong := append(r.world.check(t, r.record), r.world.strays(t)...)

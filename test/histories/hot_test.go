@@ -13,7 +13,7 @@ import (
 
 // hot is one owner who has all registers, accounts and journals, and most items, and whose gene is divided by sequence.
 type hot struct {
-	ids map[string][]int64 // of registers and accounts, by table and number
+	ids map[string][]int64 // IDs of registers and accounts, by table and number
 }
 
 func newHot() *hot { return &hot{ids: map[string][]int64{}} }
@@ -141,7 +141,7 @@ func (s *talk) written(table string, number int64) (where string, key int64) {
 	return table + "_id = ?", s.world.hot.ids[table][number]
 }
 
-// perhapsOwned narrows what concerns all shards to the owner who has all rows, or not.
+// perhapsOwned returns a condition on the owner who has all rows, or nothing for a statement on all shards.
 func (s *talk) perhapsOwned() string {
 	if s.world.hot == nil || s.random.IntN(2) == 0 {
 		return ""

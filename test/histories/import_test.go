@@ -32,7 +32,7 @@ func named(name string) catalog.TableName { return catalog.TableName{Schema: sch
 const imported = "shop.ledger owner=uid id=item_id; shop.line parent=item_id; shop.note owner=uid"
 
 const (
-	standing = 200 // number of rows that nobody changes, with many genes
+	standing = 200 // number of rows that no client changes, with many genes
 	keepers  = 8   // number of clients, each with an owner of its own
 )
 
@@ -45,7 +45,7 @@ var layout, _ = orderid.ByName("int64")
 // shards it again, and finishes. No client may see half of the table, or an error that the killed process
 // doesn't explain.
 func TestImport(t *testing.T) {
-	t.Parallel() // it waits more than it works
+	t.Parallel() // the test waits more than it works
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		t.Parallel()
 		w := open(t, engine)
@@ -77,7 +77,7 @@ func TestImport(t *testing.T) {
 			}
 			w.cutWhole(t, to)
 			before.refused(t)
-			if i == 0 { // for rows that another shard has now
+			if i == 0 { // for rows that another shard owns now
 				w.equalised(t, 0, fmt.Sprintf("DELETE FROM shop.ledger WHERE tag = 1 AND item_id >= %d ORDER BY item_id LIMIT 3", firstOfS1))
 				w.pastProxies(t)
 			}
@@ -184,7 +184,7 @@ func (w *world) withoutGene(t *testing.T) {
 	})
 }
 
-// numbered checks that the table's sequences continue above those of the imported rows.
+// numbered checks that the table's sequences continue above the numbers of the imported rows.
 func (w *world) numbered(t *testing.T) {
 	t.Helper()
 	db := client(w.Proxies[0].Addr(), false)
@@ -253,7 +253,7 @@ func idOf(uid int64, sequence uint64) int64 {
 	return int64(id.Lo)
 }
 
-// makeLedger makes the tables on the default shard, by way of a proxy, with the rows that stand.
+// makeLedger creates the tables on the default shard, through a proxy, with the rows that no client changes.
 func (w *world) makeLedger(t *testing.T) {
 	t.Helper()
 	db := client(w.Proxies[0].Addr(), false)

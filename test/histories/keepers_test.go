@@ -90,7 +90,7 @@ func (k *keeping) complain(format string, args ...any) {
 	}
 }
 
-// keeper is one client. Nobody else writes its owner's rows.
+// keeper is one client. No other client writes its owner's rows.
 type keeper struct {
 	*keeping
 	uid      int64
@@ -288,7 +288,7 @@ func differ(want, got map[int64]int64) string {
 	return ""
 }
 
-// count counts the rows that nobody changes. On half of the shards there would be fewer, with two copies more.
+// count counts the rows that no client changes. If a shard's rows were missing or were counted twice, the number would differ.
 func (k *keeper) count(db *sql.DB) error {
 	var n int
 	if err := db.QueryRow("SELECT COUNT(*) FROM ledger WHERE tag = 1").Scan(&n); err != nil {

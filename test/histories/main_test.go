@@ -20,6 +20,6 @@ const patient = 6 * time.Second
 
 func swap(w *harness.Wiring) {
 	w.Proxy.Fence.Hold = 2 * patient
-	w.Mover.Times.Within = patient // so that the step is not given up before it loses something
+	w.Mover.Times.Within = patient // so that the step is not undone before the planted bug loses something
 	w.Mover.Arrange = func(e *cutover.Effects) { e.Fence, e.Position = e.Position, e.Fence }
 }

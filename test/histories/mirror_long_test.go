@@ -41,7 +41,7 @@ func TestTheMirrorIsAway(t *testing.T) {
 	})
 }
 
-// mirrored waits until what all proxies together report about mirrored reads fulfils a condition.
+// mirrored waits until the sum of all proxies' reports about mirrored reads satisfies a condition.
 func (w *world) mirrored(t *testing.T, what string, is func(mirror.Report) bool) (r mirror.Report) {
 	t.Helper()
 	harness.Until(t, what, func() (bool, error) {

@@ -31,9 +31,9 @@ type stranger struct {
 	db      *sql.DB
 	end     context.CancelFunc
 	running sync.WaitGroup
-	settled atomic.Bool // it makes no more rows, whose numbers are the cluster's to give by then
+	settled atomic.Bool // it inserts no more rows, because the cluster generates the numbers now
 
-	ids []int64 // of the rows that it has made
+	ids []int64 // IDs of the rows that it has inserted
 
 	mu   sync.Mutex // guards the fields below
 	rows map[int64]person

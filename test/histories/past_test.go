@@ -35,7 +35,7 @@ func (w *world) pastProxies(t *testing.T) {
 	proxy, past := client(w.Proxies[0].Addr(), false), w.past(t)
 	defer proxy.Close()
 	changed, deleted := idOf(uid, 1), idOf(uid, 2)
-	harness.Until(t, "rows are inserted by a proxy", func() (bool, error) { // it may hold them for too long
+	harness.Until(t, "rows are inserted by a proxy", func() (bool, error) { // a proxy may pause the statement for too long
 		_, err := proxy.Exec("INSERT INTO ledger VALUES (?, ?, 1, 2), (?, ?, 1, 2)", changed, uid, deleted, uid)
 		return err == nil, err
 	})

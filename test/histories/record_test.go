@@ -26,8 +26,8 @@ type operation struct {
 	client     int
 	row        int64
 	kind       kind
-	value      int64 // that was written, or read
-	found      bool  // by a read; of a change: a row was changed
+	value      int64 // the value that was written or read
+	found      bool  // of a read: a row was found; of a change: a row was changed
 	unknown    bool  // whether the change happened
 	call, ends int64 // nanoseconds since the beginning
 }
@@ -97,14 +97,14 @@ func (r *record) took(addr string, s span, err error) {
 	r.holding = append(r.holding, s)
 	if err != nil {
 		f := failureOf(addr, err)
-		if f.code == 0 { // the connection is lost: by whom, the time may tell
+		if f.code == 0 { // the connection was lost; the time may show the cause
 			f.text += fmt.Sprintf(", after %.0f s", time.Duration(s.ends-s.call).Seconds())
 		}
 		r.errors[f]++
 	}
 }
 
-// digits tell errors apart that are the same.
+// digits matches the parts in which equal errors differ.
 var digits = regexp.MustCompile(`[0-9]{5,}|[0-9.]+(ms|µs|s\b)`)
 
 func failureOf(addr string, err error) failure {

@@ -97,7 +97,7 @@ func (s *talk) read() {
 	}
 }
 
-// count counts on all shards: registers and accounts are never inserted or deleted.
+// count counts the rows on all shards. Registers and accounts are never inserted or deleted, so the number is fixed.
 func (s *talk) count() {
 	table, want := "register", int64(registers)
 	if s.random.IntN(2) == 0 {

@@ -52,7 +52,7 @@ func (w *world) repaired(t *testing.T, point string) {
 	}
 }
 
-// repair repairs the rows with those of the source.
+// repair repairs the rows with the source's rows.
 func (w *world) repair(t *testing.T) {
 	t.Helper()
 	list, err := w.Jobs.Differences(t.Context(), splitting)
@@ -98,7 +98,7 @@ func (w *world) killRepairing(t *testing.T, point string) bool {
 // row with its owner's, while clients write.
 func (w *world) equalised(t *testing.T, server int, plant ...string) {
 	t.Helper()
-	if !scale.Long() { // it takes several comparisons of all rows; repairs have tests of their own in test/moves and test/demo
+	if !scale.Long() { // this takes several comparisons of all rows; test/moves and test/demo also test repairs
 		return
 	}
 	w.Shards[server].Exec(t, append([]string{"SET SESSION sql_log_bin = 0"}, plant...)...)
@@ -123,7 +123,7 @@ func (w *world) equalised(t *testing.T, server int, plant ...string) {
 	})
 }
 
-// takeOwners repairs rows with those of one owner. The other owner's rows are another repair.
+// takeOwners repairs rows with the rows of one owner. The other owner's rows are another repair.
 func (w *world) takeOwners(t *testing.T) {
 	t.Helper()
 	list, err := w.Jobs.Differences(t.Context(), splitting)

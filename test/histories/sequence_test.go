@@ -22,7 +22,7 @@ func openHot(t *testing.T, engine servers.Engine) *world {
 // TestADividedGeneUnderFaults moves the rows of one gene back and forth by sequence under faults, which differ
 // between the engines.
 func TestADividedGeneUnderFaults(t *testing.T) {
-	t.Parallel() // it waits more than it works
+	t.Parallel() // the test waits more than it works
 	const between = 8
 	type strike struct {
 		when  moment

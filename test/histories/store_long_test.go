@@ -28,7 +28,7 @@ func TestImportOfTheShop(t *testing.T) {
 // store contains the sample shop's tables, and buyers. An order's amount always equals the sum of its items.
 type store struct {
 	mu       sync.Mutex // guards the fields below
-	sequence uint64     // of the last number given to an order or an item
+	sequence uint64     // the last number given to an order or an item
 	orders   []placed   // acknowledged
 }
 

@@ -34,7 +34,7 @@ const (
 	tpccDistricts  = 3 // of a warehouse
 	tpccCustomers  = 20
 	tpccItems      = 100
-	tpccOrders     = 20 // of a district, at first
+	tpccOrders     = 20 // number of a district's first orders
 	tpccOpen       = 6  // orders that are not delivered yet
 )
 

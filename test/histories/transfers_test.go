@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// transfer moves money between two accounts, and notes it in the journal. Where
-// it was not committed by then, a connection that broke takes it along.
+// transfer moves money between two accounts, and records the transfer in the journal, in one transaction. If the connection
+// breaks before the commit, all of it is rolled back.
 func (s *talk) transfer() {
 	id, from, to, amount := s.values.Add(1), s.random.Int64N(accounts), s.random.Int64N(accounts), 1+s.random.Int64N(20)
 	if from == to {

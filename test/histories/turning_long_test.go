@@ -97,7 +97,7 @@ type turner struct {
 
 	side sync.Mutex // guards the fields below
 	away bool       // it uses the proxies
-	// asked is set when the buyer should turn to the proxies. It turns when it finds there what it has written.
+	// asked is set when the buyer should change to the proxies. It changes when it finds its own writes there.
 	asked bool
 }
 

@@ -117,7 +117,7 @@ func (s *site) beside(t *testing.T, outside *servers.Server, at login) {
 		t.Fatal(err)
 	}
 	defer to.Close()
-	// as dumps do: MySQL's default sql_mode refuses zero dates, which are WordPress' defaults
+	// as dumps do, because MySQL's default sql_mode refuses zero dates, which are defaults in WordPress's tables
 	if _, err := to.ExecContext(t.Context(), "SET SESSION sql_mode = 'NO_AUTO_VALUE_ON_ZERO'"); err != nil {
 		t.Fatal(err)
 	}

@@ -43,7 +43,7 @@ import (
 
 const (
 	rounds = 5
-	slice  = 400 * time.Millisecond // of one side of a round
+	slice  = 400 * time.Millisecond // duration of one side of a round
 )
 
 // rate returns how often per second the goroutines call do.

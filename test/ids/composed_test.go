@@ -76,12 +76,12 @@ var taken = map[string]int{
 
 const (
 	memberLimits = "{slow: 200ms, timeout: 600ms, aside: 200ms}"
-	slowness     = 300 * time.Millisecond // of each answer, where a member is slow
+	slowness     = 300 * time.Millisecond // delay of each answer of a slow member
 	// patient is longer than any way through the members.
 	patient = 40 * time.Second
 )
 
-// composed is servers, what takes from them, and the numbers that it got.
+// composed contains the servers, the clients, and the numbers that they got.
 type composed struct {
 	t        *testing.T
 	mysql    []*servers.Server

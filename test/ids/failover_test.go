@@ -148,8 +148,8 @@ func (l *load) inRedis(why string) {
 		l.sources["buckets"].all.Len(), l.store.direct.Load(), l.sources["buckets"].failed.Load(), time.Since(began).Round(time.Millisecond), why)
 }
 
-// withoutRedis checks what is promised while no replica can be promoted: the pools are bypassed, and errors of
-// buckets name the servers that were asked.
+// withoutRedis checks the guarantees while no replica can be promoted: the pools are bypassed, and errors of buckets name the
+// servers that were asked.
 func (l *load) withoutRedis(why string, told ...string) {
 	l.t.Helper()
 	failed := l.sources["buckets"].failed.Load()
@@ -162,7 +162,7 @@ func (l *load) withoutRedis(why string, told ...string) {
 		}
 	}
 	l.noneFailed(why)
-	l.store.away.Store(true) // then no store is available
+	l.store.away.Store(true) // without the database no store is available
 	for _, kind := range []string{"redis", "segment"} {
 		before := l.sources[kind].failed.Load()
 		until(l.t, why+": "+kind+" fails", func() bool { return l.sources[kind].failed.Load() > before+5 })
@@ -210,7 +210,7 @@ func (l *load) lags(master, replica *servers.Process) {
 	}
 	ask("CONFIG", "SET", "masterauth", "none") // which its master refuses
 	ask("CLIENT", "KILL", "TYPE", "master")
-	l.goesOn("a replica is cut off", "redis", "segment", "buckets") // not for long: sentinels don't promote a replica that was cut off for ten seconds
+	l.goesOn("a replica is cut off", "redis", "segment", "buckets") // only briefly: sentinels don't promote a replica that was cut off for ten seconds
 	master.Kill()
 	l.master(replica, true)
 	ask("CONFIG", "SET", "masterauth", `""`)

@@ -90,9 +90,9 @@ var faults = []fault{
 		s.redis[0].Continue()
 	}},
 	{"Redis fails over to a replica that lags", func(s *stage) {
-		_, _ = s.redis[1].Do("REPLICAOF", "NO", "ONE") // it has what was there now
+		_, _ = s.redis[1].Do("REPLICAOF", "NO", "ONE") // the replica has the master's data of that moment
 		wait(100 * time.Millisecond)                   // the master goes on
-		for _, sl := range s.slots[:len(s.slots)/2] {  // and is still there for half of the nodes
+		for _, sl := range s.slots[:len(s.slots)/2] {  // half of the nodes use the replica from now on, and the others still use the master
 			sl.redis.Lead(s.redis[1].Addr)
 		}
 		wait(200 * time.Millisecond)

@@ -130,7 +130,7 @@ func takeForever(kind uint8, s *segment.Segments, output *sync.Mutex) {
 				b = record{kind: kind, group: group}.append(b)
 			}
 			if err != nil {
-				time.Sleep(time.Millisecond) //nolint:forbidigo // not to spin while a server is away
+				time.Sleep(time.Millisecond) //nolint:forbidigo // so that the loop doesn't spin while a server is down
 				break
 			}
 			if last.count > 0 && last.first+uint64(last.count) == first && last.count < 1<<30 {

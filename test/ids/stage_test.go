@@ -41,7 +41,7 @@ type stage struct {
 type slot struct {
 	etcd, mysql, redis, other *link.Link
 	command                   *exec.Cmd
-	counters                  *counters // that its node has taken from
+	counters                  *counters // counters from which its node has taken numbers
 }
 
 func newStage(t *testing.T, nodes int, kinds []int) *stage {
@@ -148,6 +148,6 @@ func until(t testing.TB, what string, condition func() bool) {
 		if time.Now().After(deadline) {
 			t.Fatalf("not within a minute: %s", what)
 		}
-		time.Sleep(10 * time.Millisecond) //nolint:forbidigo // between two looks at another process
+		time.Sleep(10 * time.Millisecond) //nolint:forbidigo // between two checks of another process
 	}
 }

@@ -100,7 +100,7 @@ func TestClientsAtOnce(t *testing.T) {
 			return err
 		}
 		err := fill()
-		for err != nil && loses(err) && time.Now().Before(deadline) { // rows that were equal before the table was there
+		for err != nil && loses(err) && time.Now().Before(deadline) { // rows that were equal before the look-up table existed
 			if _, err := db.ExecContext(t.Context(), "DELETE FROM users WHERE id > 12"); err != nil && !loses(err) {
 				t.Error(err)
 			}
@@ -118,7 +118,7 @@ func TestClientsAtOnce(t *testing.T) {
 	})
 }
 
-// change runs statements that may lose to those of other clients.
+// change runs statements that may be rolled back by a deadlock with other clients.
 func change(t *testing.T, db *sql.DB, seed uint64, deadline time.Time) {
 	r := rand.New(rand.NewPCG(seed, 2))
 	c, err := db.Conn(t.Context())

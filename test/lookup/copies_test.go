@@ -47,7 +47,7 @@ func TestCopiesOfMovedRows(t *testing.T) {
 			from, to, form := moved[i%len(moved)], stayed[i%len(stayed)], forms[i%len(forms)]
 			must(t, db, fmt.Sprintf("INSERT INTO users VALUES (%d, 'v%d', '')", from, i), fmt.Sprintf("DELETE FROM users WHERE id = %d", from))
 			for _, text := range strings.Split(fmt.Sprintf(form, to, fmt.Sprint("v", i)), "; ") {
-				for { // a client repeats what has lost a deadlock
+				for { // a client repeats a transaction that a deadlock has rolled back
 					result, err := db.ExecContext(t.Context(), text)
 					if err != nil && loses(err) && !strings.Contains(err.Error(), "1062") {
 						lost++
@@ -95,7 +95,7 @@ func TestRowsThatHaveCopies(t *testing.T) {
 		must(t, db, fmt.Sprintf("DELETE FROM users WHERE id = %d", free))
 		value := fmt.Sprint("V", moved[0])
 		run := func(text string) (n int64, err error) {
-			for try := 0; ; try++ { // a client repeats what has lost a deadlock, here with the stream that writes the copies
+			for try := 0; ; try++ { // a client repeats a transaction that a deadlock has rolled back, here with the stream that writes the copies
 				result, err := db.ExecContext(t.Context(), text)
 				if err == nil {
 					n, _ = result.RowsAffected()

@@ -23,8 +23,8 @@ var forms = []string{
 	"INSERT INTO users VALUES (%d, '%s', 'u') ON DUPLICATE KEY UPDATE email = 'next', name = 'd'",
 }
 
-// Two clients that insert one absent value at the same time, on two shards, and handle duplicates, leave one row with the value, or with the one
-// that the second has given it.
+// Two clients insert the same absent value at the same time, on two shards, with handling of duplicates. One row remains, with
+// that value or with the value that the second client has assigned.
 func TestDuplicatesAtOnce(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		s, db := indexed(t, engine)
@@ -145,7 +145,7 @@ func TestTheIDOfADuplicate(t *testing.T) {
 	})
 }
 
-// What can't be answered as on one server is refused, and changes nothing.
+// A statement that can't be answered as on one server is refused, and changes nothing.
 func TestRefusedDuplicates(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		s, db := indexed(t, engine)

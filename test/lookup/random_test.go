@@ -46,7 +46,7 @@ func literal(v any) string {
 func randomStatement(r *rand.Rand) statement {
 	id := func() int { return r.IntN(25) }
 	value := func() any { return values[r.IntN(len(values))] }
-	given := func() any { // one that may be too long
+	given := func() any { // the value may be too long
 		if r.IntN(25) == 0 {
 			return strings.Repeat("l", 61)
 		}

@@ -1,4 +1,5 @@
-// Package manifests holds the manifests below deploy/, and the Helm chart, to the types of the Kubernetes API, field by field, and to each other.
+// Package manifests checks the manifests below deploy/, and the Helm chart, against the types of the Kubernetes API, field by
+// field, and compares them with each other.
 //
-// It never asks a cluster: what an API server's admission would say beyond its types is not known here.
+// It never uses a cluster, so it doesn't check the further rules by which an API server admits objects.
 package manifests

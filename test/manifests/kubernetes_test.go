@@ -18,7 +18,7 @@ import (
 	"locus/config"
 )
 
-// manifest is what deploy/kubernetes/locus.yaml, or the chart, declares.
+// manifest contains the objects in deploy/kubernetes/locus.yaml, or in the chart.
 type manifest struct {
 	configuration core.ConfigMap
 	services      []core.Service
@@ -26,7 +26,7 @@ type manifest struct {
 	set           apps.StatefulSet
 }
 
-// each runs a test on the manifest of deploy/kubernetes and on that of the chart.
+// each runs a test on the manifest of deploy/kubernetes and on the chart's.
 func each(t *testing.T, test func(*testing.T, manifest)) {
 	t.Run("kubernetes", func(t *testing.T) { test(t, decode(t, file(t, "../../deploy/kubernetes/locus.yaml"))) })
 	t.Run("chart", func(t *testing.T) { test(t, decode(t, rendered(t, released))) })

@@ -232,7 +232,7 @@ func (p *pair) kinsmen(f *family, s *servers.Server, seed uint64, ids uint64) (s
 			for err == nil {
 				err = r.turn(ctx, c)
 			}
-			if c != nil { // its transaction would keep its locks in the pool
+			if c != nil { // its transaction would otherwise keep its locks in the pool
 				_, _ = c.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
 				_ = c.Close()
 			}

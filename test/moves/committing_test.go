@@ -18,8 +18,8 @@ import (
 	"locus/test/product"
 )
 
-// committing are transactions that are in the source's log before the source shows what they change. Their rows are not copied yet.
-// $id is an order whose gene moves. $mine is its owner. $other is an owner whose gene, $gene, does not move.
+// committing are transactions that are in the source's log before queries at the source see their changes. Their rows are not
+// copied yet. $id is an order whose gene moves. $mine is its owner. $other is an owner whose gene, $gene, does not move.
 var committing = map[string]struct {
 	// early: the transaction is in the log before the job's first position is read.
 	early  bool

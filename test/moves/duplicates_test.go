@@ -18,7 +18,7 @@ import (
 var duplicates = []struct {
 	name, columns  string
 	source, target string
-	value          string // as it is shown; empty: the rows are no duplicates
+	value          string // the value in the error; empty: the rows are no duplicates
 	only           servers.Engine
 }{
 	{name: "number", columns: "a INT, b INT, UNIQUE KEY loose (a)", source: "7, 1", target: "7, 2", value: "7"},

@@ -13,7 +13,7 @@ import (
 	"locus/router/catalog"
 )
 
-// lookEverywhere runs the preflight of a move to a shard that must have what the source has, the first shard.
+// lookEverywhere runs the preflight of a move to a shard that must have the same objects as the source, the first shard.
 func (p *pair) lookEverywhere(resumed bool) string {
 	p.t.Helper()
 	r, err := preflight.Look(p.t.Context(), preflight.Config{

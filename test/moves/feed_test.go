@@ -160,7 +160,7 @@ func TestFeedHoldsPreparedBranches(t *testing.T) {
 	})
 }
 
-// What can't be followed ends the feed with an error of its own kind.
+// TestFeedRefuses checks that an event that can't be followed ends the feed with the right kind of error.
 func TestFeedRefuses(t *testing.T) {
 	for name, c := range map[string]struct {
 		only       servers.Engine

@@ -80,7 +80,7 @@ func (p *pair) layout(name, typ string, genes gene.Set) {
 	}
 	tables := p.read(map[string]catalog.Declaration{
 		"laid": {Kind: catalog.Sharded, Owner: "owner", ID: column},
-		"line": {Kind: catalog.Sharded, Parent: column}, // its primary key is led by another column
+		"line": {Kind: catalog.Sharded, Parent: column}, // another column is the first of its primary key
 	})
 	parts := table.Split(genes, 3)
 	p.on(p.source, slices.Concat([]string{"BEGIN"}, rows(1), rows(2), []string{"COMMIT"})...)

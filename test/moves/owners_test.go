@@ -119,7 +119,7 @@ func TestOwnersChangesAreApplied(t *testing.T) {
 	})
 }
 
-// fillAgain makes rows whose versions are above what the writes give them.
+// fillAgain inserts rows with higher versions than the writes have.
 func (p *pair) fillAgain() {
 	p.t.Helper()
 	for name := range lowered {
@@ -182,8 +182,8 @@ func TestOwnersChangesReplaceStrays(t *testing.T) {
 	})
 }
 
-// TestOwnershipByPosition: if a log contains changes before and after a step, they are judged by their positions and
-// not by the current owner, also by a process that continues from a checkpoint before the step.
+// TestOwnershipByPosition checks a log with changes before and after a step. They are judged by their positions and not by the
+// current owner, even by a process that continues from a checkpoint before the step.
 func TestOwnershipByPosition(t *testing.T) {
 	eachPair(t, func(t *testing.T, p *pair) {
 		tables := p.lowered()

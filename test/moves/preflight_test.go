@@ -30,7 +30,7 @@ func (p *pair) look(tables map[catalog.TableName]catalog.Declaration) []string {
 	return found
 }
 
-// What is in order is passed.
+// TestPreflightPasses checks that the preflight reports no problem for tables without one.
 func TestPreflightPasses(t *testing.T) {
 	eachPair(t, func(t *testing.T, p *pair) {
 		p.tables()

@@ -145,7 +145,7 @@ func TestARowThatNeverStandsStill(t *testing.T) {
 		h := &hurried{stream: s, change: func() error { return run(change) }}
 		v := checksum.New(checksum.Config{Job: p.job, Source: at(p.source), Target: at(p.target), Tables: tables, Parts: parts}, h)
 		product.Eventually(t, "the row is compared", func() bool { // its target may be behind
-			p.on(p.target, "UPDATE items SET amount = -1 ORDER BY order_id, line LIMIT 1") // or nothing is looked at again
+			p.on(p.target, "UPDATE items SET amount = -1 ORDER BY order_id, line LIMIT 1") // otherwise nothing would be compared again
 			found, err := v.Recheck(t.Context(), source, target, keys)
 			if err != nil || len(found.Differences) > 0 {
 				t.Fatalf("%v (%v)", found, err)

@@ -240,7 +240,7 @@ func TestRepairOfBusyRows(t *testing.T) {
 		const none, update, remove, insert = "DO 0", "UPDATE planted SET a = 'busy' WHERE id = %s", "DELETE FROM planted WHERE id = %s", "INSERT INTO planted (id, owner, n, a) VALUES (%s, %o, 0, 'busy')"
 		for n, c := range []struct {
 			atSource, atTarget, busy string
-			before                   repair.Kind // if that comes before the row is written
+			before                   repair.Kind // the expected kind if this happens before the row is written
 		}{
 			{none, remove, remove, repair.Changed}, // missing, and then deleted
 			{none, remove, update, repair.Equal},   // the stream brings it
@@ -265,7 +265,7 @@ func TestRepairOfBusyRows(t *testing.T) {
 						return
 					}
 					p.on(p.source, as(c.busy))
-					if target == nil && at == repair.Judged { // nothing is locked that the stream would wait for
+					if target == nil && at == repair.Judged { // no lock remains that the stream would wait for
 						p.settle(forward)
 					}
 				}}

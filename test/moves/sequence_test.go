@@ -95,7 +95,7 @@ func TestTouchedRowsHaveTheirResidues(t *testing.T) {
 	})
 }
 
-// TestPreflightBySequence refuses what can't be divided, and names it.
+// TestPreflightBySequence checks that tables that can't be divided are refused and named.
 func TestPreflightBySequence(t *testing.T) {
 	eachPair(t, func(t *testing.T, p *pair) {
 		p.dividable()

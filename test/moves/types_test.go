@@ -154,7 +154,7 @@ func matrix(engine servers.Engine) []kind {
 	return kinds
 }
 
-// TestColumnsBesideValues: what the server computes, does not show, or fills in.
+// TestColumnsBesideValues checks columns that the server computes, hides or fills in.
 func TestColumnsBesideValues(t *testing.T) {
 	eachPair(t, func(t *testing.T, p *pair) {
 		p.both("CREATE TABLE beside (id BIGINT PRIMARY KEY, owner BIGINT NOT NULL, n INT NOT NULL AUTO_INCREMENT, hidden INT INVISIBLE DEFAULT 7," +
@@ -182,7 +182,7 @@ func TestColumnsBesideValues(t *testing.T) {
 	})
 }
 
-// lax lets a session store what old applications have stored.
+// lax makes a session accept values that old applications have stored.
 const lax = "SET SESSION sql_mode = 'ALLOW_INVALID_DATES', time_zone = '+05:00'"
 
 // Every value of every type is the same at the target, after the copy and after the stream, whether or not the target

@@ -37,7 +37,7 @@ type pair struct {
 	source, target *servers.Server
 	database       string
 	job            string
-	made           map[*family]bool // whose tables the database has
+	made           map[*family]bool // the families whose tables are in the database
 }
 
 // eachPair runs a test between two servers of each engine.
@@ -69,7 +69,7 @@ func (p *pair) name(table string) catalog.TableName {
 	return catalog.TableName{Schema: p.database, Name: table}
 }
 
-// both runs statements on both servers; @ stands for the database.
+// both runs statements on both servers; @ is replaced by the database.
 func (p *pair) both(statements ...string) {
 	p.t.Helper()
 	p.on(p.source, statements...)
@@ -193,7 +193,7 @@ func (s *stream) stop() {
 	<-s.ended
 }
 
-// settle waits until everything that the source has is applied.
+// settle waits until everything in the source's log is applied.
 func (p *pair) settle(s *stream) {
 	p.t.Helper()
 	p.settleFrom(s, p.source)

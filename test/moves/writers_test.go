@@ -152,8 +152,7 @@ func TestCopyUnderWrites(t *testing.T) {
 	})
 }
 
-// After a crash at any point, of the stream or of the copy, each change and each
-// chunk is there exactly once.
+// TestCrashes ends the stream or the copy at any point. Afterwards each change and each chunk is there exactly once.
 func TestCrashes(t *testing.T) {
 	eachPair(t, func(t *testing.T, p *pair) {
 		tables := p.tables()

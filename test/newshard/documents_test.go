@@ -143,7 +143,7 @@ func TestDocuments(t *testing.T) {
 		execute(t, db, "CREATE TABLE shop.late (id INT PRIMARY KEY) COMMENT 'locus: global'", "INSERT INTO late VALUES (1)")
 		c.refuses(kv, db, c.at(listen))
 		c.MustLocus("split", "--from", "s0", "--to", "s1", "--genes", "0x0000-0x0fff")
-		const id = "split-100" // the number follows that of the record that can't be used
+		const id = "split-100" // the number after that of the unusable record
 		c.MustLocus("wait", id)
 		c.MustLocus("cutover", id, "--to", "100%", "--yes")
 		c.MustLocus("wait", id, "--for", "cut")
@@ -199,7 +199,7 @@ func (c *stand) refuses(kv *etcd.KV, proxies ...*sql.DB) {
 	}
 	for _, key := range []string{"declared/map", "declared/settings"} {
 		c.put(kv, key, "x")
-		for _, db := range proxies { // they run already, and continue with the last documents
+		for _, db := range proxies { // they are running, and continue with the last documents
 			if got := rows(t, db, "SELECT COUNT(*) FROM ordered"); got != "\"5\" \n" {
 				t.Errorf("%s rows without %s", got, key)
 			}

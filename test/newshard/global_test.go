@@ -152,7 +152,7 @@ func TestATableBecomesGlobal(t *testing.T) {
 	})
 }
 
-// TestTablesThatCannotBecomeGlobal: what an import can't make global is refused before it begins.
+// TestTablesThatCannotBecomeGlobal checks that tables that an import can't make global are refused before it begins.
 func TestTablesThatCannotBecomeGlobal(t *testing.T) {
 	servers.Mostly(t, servers.MySQL, func(t *testing.T, engine servers.Engine) {
 		c := open(t, engine)

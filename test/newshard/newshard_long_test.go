@@ -34,7 +34,7 @@ func TestAShardBesideAnOpenTransaction(t *testing.T) {
 			out, err := c.Locus("shard", "list")
 			return err == nil && strings.Contains(out, "s2")
 		})
-		if _, err := db.Exec("INSERT INTO country (code, price) VALUES (51, 1)"); err != nil { // which waits as long as the lock is held
+		if _, err := db.Exec("INSERT INTO country (code, price) VALUES (51, 1)"); err != nil { // this statement waits as long as the lock is held
 			t.Error(err)
 		}
 		if err := before.Commit(); err != nil {

@@ -33,7 +33,7 @@ func (c *stand) fill(db *sql.DB) {
 // pace is the pause of a client between two statements: the servers are tested, not the machine.
 const pace = 3 * time.Millisecond
 
-// rest waits for the pace, or until the test ends.
+// rest waits for the interval between statements, or until the test ends.
 func rest(ctx context.Context) {
 	select {
 	case <-ctx.Done():

@@ -210,7 +210,7 @@ func TestManPagesAndCompletions(t *testing.T) {
 	}
 }
 
-// What the Dockerfile copies is in the context, and the binary is that of the packages.
+// The context of the image contains the files that the Dockerfile copies, and the binary is the packages' one.
 func TestTheContextOfTheImage(t *testing.T) {
 	dir := t.TempDir()
 	run(t, dir, "tar", "-xzf", filepath.Join(released(t, first), "locus-v"+version+"-image.tar.gz"))

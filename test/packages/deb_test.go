@@ -118,7 +118,7 @@ func purged(t *testing.T, r root) {
 	r.run("apt-get install --yes ./locus_" + version + "-1_*.deb && locus version && apt-get purge --yes locus")
 }
 
-// The package uses an existing user and group of this name as they are.
+// The package uses an existing user and group of this name without changes.
 func TestTheDebianPackageKeepsAUser(t *testing.T) {
 	r := newRoot(t, "bare")
 	r.bring(deb(t, released(t, first)))

@@ -89,7 +89,7 @@ func TestTheInstallationPage(t *testing.T) {
 type site struct {
 	etcd        string
 	shards      []*servers.Server
-	spare       []*servers.Server // for the tasks: an empty one, and the replica of the first shard
+	spare       []*servers.Server // for the tasks: an empty server, and the replica of the first shard
 	proxy, http string            // addresses
 }
 

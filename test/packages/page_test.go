@@ -23,7 +23,7 @@ type codeBlock struct {
 	ran     bool
 }
 
-// readPage reads a page. A block without a known kind is an error, because nobody would notice that it never runs.
+// readPage reads a page. A block of an unknown kind is an error, because it would never be run.
 func readPage(t *testing.T, name string) *howto {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("../../docs/how-to", name))

@@ -46,7 +46,7 @@ func architectures() string {
 	return runtime.GOARCH
 }
 
-// snapshot returns a commit with the tree as it is, including changes that are not committed.
+// snapshot returns a commit with the current tree, including changes that are not committed.
 var snapshot = sync.OnceValues(func() (string, error) {
 	commit, err := output(exec.Command("git", "-C", "../..", "stash", "create"))
 	if err == nil && commit == "" {
@@ -94,7 +94,7 @@ var program = sync.OnceValues(func() (string, error) {
 	return path, err
 })
 
-// The second release is of the same commit, and everything else about its build is different.
+// second builds the same commit again. Everything else about the build is different.
 var second = sync.OnceValues(func() (string, error) {
 	tree, err := clone("somewhere/else/a clone")
 	if err != nil {

@@ -69,7 +69,7 @@ func (r root) has(name string) bool {
 	return err == nil
 }
 
-// edit replaces a text of a file, which must have it.
+// edit replaces a text in a file. The file must contain the text.
 func (r root) edit(name, old, new string) {
 	r.t.Helper()
 	text := r.read(name)
@@ -100,7 +100,7 @@ func (r root) try(script string) (string, error) {
 	return output(exec.CommandContext(r.t.Context(), "unshare", "--mount", "--pid", "--fork", "--kill-child", "bash", "-euc", shell, "root", r.dir, script))
 }
 
-// run runs a script that must succeed, and returns what it prints.
+// run runs a script that must succeed, and returns its output.
 func (r root) run(script string) string {
 	r.t.Helper()
 	text, err := r.try(script)

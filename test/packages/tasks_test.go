@@ -46,13 +46,13 @@ type story struct {
 	root    root
 	unit    unit
 	service *product.Program
-	whole   *testing.T // of all tasks: the service is ended with it
+	whole   *testing.T // the test of all tasks: the service ends with it
 	pages   map[string]*howto
 
 	app      *sql.DB // connections of the application
 	page     *howto
-	replaces []string // pairs: what the page has, and what the reader writes
-	answers  string   // what is typed when a command asks
+	replaces []string // pairs of a text on the page and its replacement
+	answers  string   // the input for the questions of a command
 	exported string   // the lines that set variables of the operator's shell
 }
 
@@ -100,7 +100,7 @@ func (s *story) section(name string) {
 	}
 }
 
-// block runs a block of a section, and returns what it prints. The first one is 1.
+// block runs a block of a section, and returns its output. The first block is number 1.
 func (s *story) block(section string, number int) string {
 	s.Helper()
 	printed, err := s.attempt(section, number)
@@ -143,7 +143,7 @@ func (s *story) type_(commands, answers string) (string, error) {
 	s.root.write("/root/typed.sh", s.exported+commands)
 	ctx, cancel := context.WithTimeout(s.Context(), process.Patience)
 	defer cancel()
-	keyboard, keys, err := os.Pipe() // it stays open: script waits after the end of its input
+	keyboard, keys, err := os.Pipe() // the input stays open, because script waits after its end
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func (s *story) type_(commands, answers string) (string, error) {
 	return output(c)
 }
 
-// locus runs a command that is not one of the page, to check what a task leaves.
+// locus runs a command that is not on the page, to check the result of a task.
 func (s *story) locus(command string) string {
 	s.Helper()
 	return s.root.run(s.exported + "locus " + command)

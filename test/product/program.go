@@ -21,7 +21,7 @@ type Program struct {
 	Log     string // the path
 
 	process *os.Process
-	ended   chan struct{} // closed once it has; failed is then what of
+	ended   chan struct{} // closed when the process has ended; failed is then set
 	failed  error
 }
 
@@ -80,7 +80,7 @@ func (p *Program) Ended() (ended bool, failed error) {
 	}
 }
 
-// Exit waits until the process ends, after somebody has requested that, and returns its error.
+// Exit waits until the process ends after a request to stop, and returns its error.
 func (p *Program) Exit(t *testing.T) error {
 	t.Helper()
 	select {

@@ -41,7 +41,7 @@ func TestQueryAttributes(t *testing.T) {
 				t.Fatal(err)
 			}
 			said = append(said, c.ask(wire.QueryResponse, named(head.Statement, "abc"))...)
-			// without types, so that those of the last execution apply
+			// without types, so that the types of the last execution apply
 			said = append(said, c.ask(wire.QueryResponse, append([]byte{mysql.COM_STMT_EXECUTE, byte(head.Statement), 0, 0, 0, 8, 1, 0, 0, 0, 1, 0, 0}, "\x02de"...))...)
 			prepared = c.ask(wire.PrepareResponse, append([]byte{mysql.COM_STMT_PREPARE}, "SELECT 1"...))
 			if head, err = wire.ParsePrepared(prepared[0].payload); err != nil {

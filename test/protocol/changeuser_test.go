@@ -20,7 +20,7 @@ func (p *peer) changeUser(user, plugin string, response []byte) {
 	p.write(0, append(append(b, plugin...), 0))
 }
 
-// switched reads the packets that follow, answers a request to authenticate, and returns what the packets are.
+// switched reads the following packets and answers a request to authenticate. It returns the kinds of the packets.
 func (p *peer) switched(password string) (said []string) {
 	for {
 		asked := p.read()

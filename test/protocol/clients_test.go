@@ -95,7 +95,7 @@ func TestCommandLineClients(t *testing.T) {
 			ways["zstd"] = []string{"--compression-algorithms=zstd", "--ssl-mode=DISABLED", "--get-server-public-key"}
 			ways["zstd over TLS"] = []string{"--compression-algorithms=zstd,zlib", "--zstd-compression-level=9"}
 		}
-		run(t, command, p.server, session) // so that the script can drop something
+		run(t, command, p.server, session) // so that the script has an object to drop
 		for name, options := range ways {
 			t.Run(name, func(t *testing.T) {
 				want, got := run(t, command, p.server, session, options...), run(t, command, p.proxy, session, options...)
@@ -116,7 +116,7 @@ func TestCommandLineClients(t *testing.T) {
 	})
 }
 
-// Compressed answers hold what plain ones do, whatever their length.
+// Compressed answers have the same content as plain ones, whatever their length.
 func TestCompression(t *testing.T) {
 	pairs(t, shop.Options{}, func(t *testing.T, p *pair) {
 		p.allowFiles(t)

@@ -75,7 +75,7 @@ func TestCursors(t *testing.T) {
 					said = append(append(said, c.open(s)...), c.fetch(s, 2)...)
 					said = append(append(said, c.open(s)...), c.fetch(s, 1)...)
 					if p.engine == servers.MySQL {
-						return said // it forgets the rows of an execution without a cursor after one with
+						return said // the server forgets the rows of an execution without a cursor after one with a cursor
 					}
 					execute, _ := wire.AppendExecute(nil, wire.Execute{Statement: s})
 					said = append(said, c.ask(wire.QueryResponse, execute[wire.HeaderSize:])...)

@@ -13,7 +13,7 @@ import (
 	"locus/test/shop"
 )
 
-// allowFiles switches on what MySQL has off by default.
+// allowFiles enables LOAD DATA LOCAL, which MySQL disables by default.
 func (p *pair) allowFiles(t *testing.T) {
 	t.Helper()
 	if p.engine == servers.MySQL {
@@ -54,7 +54,7 @@ func TestLoadDataLocal(t *testing.T) {
 						c.must("DROP TABLE IF EXISTS loaded", "CREATE TABLE loaded (id INT PRIMARY KEY, name VARCHAR(20))", "SET sql_mode = ''", "BEGIN")
 						text := load
 						if kind == "with an error" {
-							text += " (id, name)" // not IGNORE: LOCAL makes duplicates warnings
+							text += " (id, name)" // without IGNORE, because LOCAL already makes duplicates warnings
 						}
 						if kind == "16 MiB and more" {
 							text += " LINES STARTING BY '9' (name)"

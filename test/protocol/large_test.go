@@ -29,7 +29,7 @@ func TestPacketsOf16MiB(t *testing.T) {
 						command = append(command, bytes.Repeat([]byte("x"), length-len(command)-len("') AS n"))...)
 						said = append(said, c.ask(wire.QueryResponse, append(command, "') AS n"...))...)
 						rows := c.ask(wire.QueryResponse, []byte("\x03SELECT REPEAT('y', "+strconv.Itoa(length-4)+") AS y"))
-						for _, row := range rows { // 0xfd and three bytes of length stand before the text
+						for _, row := range rows { // 0xfd and three bytes of length precede the text
 							said = append(said, packet{row.seq, row.payload[:min(len(row.payload), 200)]})
 						}
 						return append(said, c.query("SELECT 1")...)

@@ -1,5 +1,5 @@
-// Package protocol holds the proxy's packets to those of a plain server: the
-// same commands are sent to both, and the answers compared byte by byte.
+// Package protocol compares the proxy's packets with a plain server's: both get the same commands, and the answers must be
+// equal byte by byte.
 package protocol
 
 import (

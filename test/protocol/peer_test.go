@@ -38,7 +38,7 @@ func (p packet) String() string { return fmt.Sprintf("%3d %q", p.seq, p.payload)
 // patience is the time limit of a command. Commands of 16 MiB take long on a busy machine.
 const patience = 2 * time.Minute
 
-// peer is a client that sends exactly what the test wants.
+// peer is a client whose packets the test determines.
 type peer struct {
 	t            testing.TB
 	at           endpoint
@@ -129,7 +129,7 @@ func (p *peer) refused(password string) *mysql.MyError {
 			plugin, rest, _ := bytes.Cut(asked.payload[1:], []byte{0})
 			p.write(asked.seq+1, answer(string(plugin), bytes.TrimRight(rest, "\x00"), password))
 		case mysql.MORE_DATE_HEADER:
-			p.write(asked.seq+1, []byte("x")) // no password that can be decrypted
+			p.write(asked.seq+1, []byte("x")) // not a password that can be decrypted
 		default:
 			p.t.Fatalf("%s: let in: %q", p.at.name, asked.payload)
 		}

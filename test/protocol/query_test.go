@@ -16,8 +16,8 @@ var dialects = map[string]uint32{
 	"without EOF": classic | mysql.CLIENT_DEPRECATE_EOF,
 }
 
-// answers are those of texts that a plain server understands as well: on tables
-// that nobody declared, which a note would say when they are made.
+// texts are statements that a plain server understands as well. They use undeclared tables, for which CREATE TABLE adds a
+// note.
 var texts = []string{
 	"DROP TABLE IF EXISTS plain", "SET sql_notes = 0", "CREATE TABLE plain (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, name VARCHAR(20), big MEDIUMTEXT)", "SET sql_notes = 1",
 	"INSERT INTO plain (name) VALUES ('a'), ('b'), (NULL)", "SELECT id, name FROM plain ORDER BY id", "SELECT * FROM plain WHERE id > 7",
@@ -78,7 +78,7 @@ func TestSeveralStatementsSwitchedOff(t *testing.T) {
 	})
 }
 
-// Statements for one shard, for several, and with generated IDs stand in one text.
+// Statements for one shard, for several, and with generated IDs are in one text.
 func TestSeveralStatementsOnShards(t *testing.T) {
 	pairs(t, shop.Options{}, func(t *testing.T, p *pair) {
 		for name, capabilities := range dialects {

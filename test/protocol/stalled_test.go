@@ -120,7 +120,7 @@ func (c *peer) compress(a compressed.Algorithm) *peer {
 	return c
 }
 
-// ways are all ways in which rows reach a client. Each begins a command whose answer nobody reads.
+// ways are all ways in which rows reach a client. Each begins a command whose answer the client doesn't read.
 var ways = map[string]func(t *testing.T, p *pair) *peer{
 	"one shard": func(t *testing.T, p *pair) *peer {
 		c := login(t, p.proxy, classic)
@@ -183,8 +183,8 @@ var ways = map[string]func(t *testing.T, p *pair) *peer{
 	},
 }
 
-// TestClientsThatDoNotRead ends the sessions of clients that leave their answers unread, whatever kind they are, and gives the shards'
-// connections back.
+// TestClientsThatDoNotRead checks that the proxy ends the sessions of clients that leave their answers unread, of any kind,
+// and returns the shards' connections.
 func TestClientsThatDoNotRead(t *testing.T) {
 	stalling(t, time.Second, time.Minute, func(t *testing.T, p *pair, log *endings) {
 		before := len(log.all())

@@ -9,7 +9,7 @@ import (
 	"locus/test/shop"
 )
 
-// Syntax errors quote what a server would that has the whole text.
+// Syntax errors quote the same part as a server that has the whole text.
 func TestSyntaxErrorsOfSeveralStatements(t *testing.T) {
 	pairs(t, shop.Options{}, func(t *testing.T, p *pair) {
 		for capabilities, texts := range map[uint32][]string{

@@ -11,9 +11,8 @@ import (
 	"locus/test/shop"
 )
 
-// ordered puts the changes that OK packets tell into one order, and takes out of
-// their status what MariaDB keeps to itself: that the metadata of a statement's
-// tables may have changed.
+// ordered sorts the changes in OK packets. It also removes a status flag that only MariaDB sends: the metadata of a
+// statement's tables may have changed.
 func ordered(t *testing.T, said []packet) []packet {
 	t.Helper()
 	const tracks = mysql.CLIENT_SESSION_TRACK

@@ -50,7 +50,7 @@ var paths = []string{
 // Login is the user of an HTTP request; empty: no login.
 type Login struct{ User, Password string }
 
-// Ask adds what a console at url answers, headers and all.
+// Ask adds the answers of a console at url, including headers.
 func (told Told) Ask(t *testing.T, client *http.Client, url string, logins ...Login) {
 	t.Helper()
 	for _, login := range logins {

@@ -1,5 +1,5 @@
-// Package session compares with one plain server what the proxy answers about itself and its sessions, and the
-// state that a session keeps.
+// Package session compares the proxy's answers about itself and its sessions, and the state that a session keeps, with those
+// of one plain server.
 package session
 
 import (

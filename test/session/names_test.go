@@ -7,7 +7,7 @@ import (
 	"locus/test/shop"
 )
 
-// Names of databases are a client's text, also on connections that are lent later.
+// Names of databases are read in the client's character set, even on connections that are later lent to other sessions.
 func TestDatabasesOfForeignLetters(t *testing.T) {
 	pairs(t, shop.Options{}, func(t *testing.T, p *pair) {
 		for _, who := range []*talk{p.plain, p.proxy} {

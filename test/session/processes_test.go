@@ -7,7 +7,7 @@ import (
 	"locus/test/shop"
 )
 
-// Only the server knows what a statement waits for, and every client reads that from the process list.
+// Only the server knows why a statement waits. Every client can read that in the process list.
 func TestTheProcessListSaysWhatAStatementWaitsFor(t *testing.T) {
 	pairs(t, shop.Options{}, func(t *testing.T, p *pair) {
 		p.proxy.must(t, "CREATE TABLE waited (id INT)")

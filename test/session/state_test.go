@@ -214,7 +214,7 @@ func TestTemporaryTables(t *testing.T) {
 	})
 }
 
-// Comments around the words of a statement don't change what it leaves behind.
+// Comments around the words of a statement don't change the state that it leaves.
 func TestTemporaryTablesBehindComments(t *testing.T) {
 	pairs(t, shop.Options{}, func(t *testing.T, p *pair) {
 		other := open(t, "another", p.shop.DB(t, nil))
@@ -252,7 +252,7 @@ func TestNamedLocks(t *testing.T) {
 		if got := other.value(t, "SELECT GET_LOCK(?, 0)", "a"); got != "1" {
 			t.Errorf("a lock that was let go: %s", got)
 		}
-		other.must(t, "DO 1") // what follows an answer is done before the next statement
+		other.must(t, "DO 1") // the proxy completes the work after an answer before the next statement
 		now, _ := p.shop.Proxy.Status().Counts.Reserved(txn.NamedLock)
 		if now != 2 {
 			t.Errorf("%d sessions pinned for named locks, want 2", now)

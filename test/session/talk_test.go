@@ -30,8 +30,8 @@ func open(t *testing.T, who string, db *sql.DB) *talk {
 	return &talk{conn, who}
 }
 
-// say runs a statement and writes down what came back: the columns' names, the
-// rows, or the error. Arguments make it a prepared statement.
+// say runs a statement and records the answer: the columns' names and the rows, or the error. With arguments it is a prepared
+// statement.
 func (c *talk) say(statement string, args ...any) string {
 	rows, err := c.conn.QueryContext(context.Background(), statement, args...)
 	if err != nil {
@@ -103,7 +103,7 @@ type pair struct {
 	plain, proxy *talk
 }
 
-// pairs runs a test on each engine. The plain server is that of the second shard, with a database of its own.
+// pairs runs a test on each engine. The plain server is the server of the second shard, with a database of its own.
 func pairs(t *testing.T, o shop.Options, test func(t *testing.T, p *pair)) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		s := shop.Start(t, engine, o)

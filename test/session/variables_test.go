@@ -18,8 +18,8 @@ var settable = map[servers.Engine]string{
 // told contains variables that no session can set, although MySQL lists them with those that can be set.
 const told = " error_count external_user gtid_owned proxy_user statement_id warning_count "
 
-// TestEveryVariableIsClassified fails when a server has a new variable. Somebody must review its effects on
-// routes, transactions, the binary log that moves read, and other shards, and then classify it.
+// TestEveryVariableIsClassified fails if a server has a new variable. A developer must then review its effects on routes,
+// transactions, the binary log that moves read, and other shards, and classify it.
 func TestEveryVariableIsClassified(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		plain := open(t, "plain", servers.Shared(t, engine, 1)[0].DB(t, ""))

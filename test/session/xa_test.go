@@ -43,7 +43,7 @@ func TestXAOutlivesItsSession(t *testing.T) {
 			}
 			_ = other.conn.Raw(func(any) error { return driver.ErrBadConn }) // closes it
 			got := ""
-			for range 1000 { // its end reaches the server later
+			for range 1000 { // the end of the connection reaches the server later
 				if got = who.say("XA COMMIT " + name); !strings.HasPrefix(got, "error") {
 					break
 				}

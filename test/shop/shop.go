@@ -34,7 +34,7 @@ type Shop struct {
 	Schema  string
 	Addr    string // of the proxy
 	Proxy   *proxy.Proxy
-	Cluster *cluster.Cluster // as declared at the start
+	Cluster *cluster.Cluster // the cluster that was declared at the start
 	Ring    *cipher.Ring
 	source  *source
 	shards  []func() *sql.DB // each is opened when it is first used
@@ -43,7 +43,7 @@ type Shop struct {
 // Options change a shop from the usual.
 type Options struct {
 	Servers []*servers.Server // the test's own; nil: those that the package's tests share
-	Shards  int               // that own genes; default 2
+	Shards  int               // number of shards that own genes; default 2
 	Spare   int               // the number of shards without genes
 	// Address returns the address by which the proxy reaches a server; nil: the server's own.
 	Address  func(*servers.Server) string
@@ -103,7 +103,7 @@ func Start(t testing.TB, engine servers.Engine, o Options) *Shop {
 	return s
 }
 
-// tables makes those of one server.
+// tables returns the statements that create the tables of one server.
 func (s *Shop) tables(i int, o Options) (statements []string) {
 	all := slices.Concat(Tables, o.Tables)
 	if i == 0 {
@@ -190,7 +190,7 @@ func (s *Shop) secret(name string) (string, error) {
 // Apply changes the declared cluster.
 func (s *Shop) Apply(c *cluster.Cluster) { s.source.put(c) }
 
-// TakeAway declares a shard at an address on which nobody listens.
+// TakeAway changes the address of a shard to one at which no server listens.
 func (s *Shop) TakeAway(t testing.TB, name router.ShardName) {
 	t.Helper()
 	away := *s.Cluster

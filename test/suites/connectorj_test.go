@@ -20,7 +20,7 @@ type connectorj struct{}
 // jars are the distribution's.
 var jars = []string{"mariadb-java-client.jar", "junit4.jar", "hamcrest.jar", "jna.jar"}
 
-// leftOut are the classes that need what neither end has: several servers, a service of Amazon's, gigabytes.
+// leftOut are the classes that need an environment that neither end has: several servers, a service of Amazon's, or gigabytes.
 var leftOut = []string{"AuroraListenerTest", "GiganticLoadDataInfileTest"}
 
 func connectorjSource(t *testing.T) string {

@@ -9,9 +9,9 @@ import (
 	"locus/test/suites/stand"
 )
 
-// installer is a program of the distribution that makes its tables by files of SQL. Its package's own files are given to the client, as
-// the package's installer does it, and then a file of ours with statements as the program sends them. What the client prints, the
-// definitions and the rows are compared.
+// installer is a program of the distribution that creates its tables with files of SQL. The client runs the package's own
+// files, as the package's installer does, and then a file of this repository with statements as the program sends them. The
+// client's output, the definitions and the rows are compared.
 type installer struct {
 	files []string // below the installed packages; compressed ones end in .gz
 	uses  string   // in the directory installers
@@ -42,7 +42,7 @@ func (i installer) prepare(t *testing.T) (cases, inShop run) {
 	}, nil
 }
 
-// definitions are the queries of what the database has, one line for each object, its name first.
+// definitions are queries for the objects in the database. Each object has one line, which begins with its name.
 var definitions = map[string]string{
 	"column": "SELECT CONCAT_WS('\n', CONCAT(TABLE_NAME, '.', COLUMN_NAME), ORDINAL_POSITION, COLUMN_TYPE, IS_NULLABLE, COALESCE(COLUMN_DEFAULT, '(none)'), EXTRA, COALESCE(COLLATION_NAME, ''))" +
 		" FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE()",
@@ -71,7 +71,7 @@ func (installer) feed(t *testing.T, at place, file, options string) stand.Outcom
 	return stand.Outcome{State: stand.Passed, Result: said}
 }
 
-// installers are programs whose tables are not declared: what they need works as on one server.
+// installers are programs whose tables are not declared. Everything that they use must work as on one server.
 var installers = []suite{
 	{
 		name: "kea", short: servers.MariaDB, databases: []string{"kea"}, least: 800,

@@ -15,7 +15,8 @@ type module struct {
 	gomodule.Module
 	gomodule.Tests
 
-	// scenarios is a directory of tests of ours that are put into ./scenarios of the module, with the modules that they require.
+	// scenarios is a directory with tests of this repository. They are copied into ./scenarios of the module, with the modules
+	// that they require.
 	scenarios string
 	require   []string
 	// inShop are the scenarios that use the shop's tables. The other tests have to skip them.
@@ -41,7 +42,7 @@ func (m module) prepare(t *testing.T) (cases, inShop run) {
 	return m.in(dir, m.Tests, nil), m.in(dir, shop, m.inShop)
 }
 
-// in runs tests in the copy of the module: those of the names, or the usual ones.
+// in runs tests in the copy of the module: the tests with the given names, or the usual ones.
 func (m module) in(dir string, tests gomodule.Tests, usual []string) run {
 	return func(t *testing.T, at place, names []string) stand.Outcomes {
 		t.Helper()

@@ -15,7 +15,7 @@ import (
 // directory of the run, and {report}, a file in that.
 type program struct {
 	part     string            // the directory of test/install/suites.sh that is {source}
-	copied   bool              // each run has a copy of it, because its tests write beside themselves
+	copied   bool              // each run has a copy of it, because its tests write into its directory
 	start    string            // where the command starts; without it in {dir}
 	files    map[string]string // written before each run
 	args     []string          // the program first

@@ -11,7 +11,7 @@ import (
 // report of lines. The result of a case is what it returns, as JSON.
 type scenarios struct {
 	part   string   // the directory of test/install/suites.sh that is {source}
-	args   []string // the interpreter, and what precedes the file
+	args   []string // the interpreter, and its arguments before the file
 	env    []string
 	cases  string // the file of the cases that are compared; their tables are declared by comments, and so sharded at the proxy
 	inShop string // the file of the cases that use the shop's tables

@@ -30,21 +30,23 @@ type suite struct {
 	inTurn bool
 	// least is the number of cases that pass at the plain server at least. A suite that runs less is broken, and compares nothing.
 	least int
-	// cluster is what the proxy's cluster declares in addition, and spread are the sharded tables of which every shard must have rows.
+	// cluster contains additional declarations for the proxy's cluster. spread are the sharded tables of which every shard
+	// must have rows.
 	cluster shop.Options
 	spread  []string
-	// plain is the engine of the plain server, if it is not that of the shards.
+	// plain is the engine of the plain server, if it differs from the engine of the shards.
 	plain servers.Engine
 	// prepareServer prepares each server of the stand.
 	prepareServer func(*testing.T, *servers.Server)
-	// checkProxy checks what else must be true at the proxy after a run there.
+	// checkProxy checks further conditions at the proxy after a run there.
 	checkProxy func(*testing.T, place)
 }
 
 // tests are a way to run cases.
 type tests interface {
-	// prepare makes what all runs share. It returns what runs the cases of the suite, and what runs the cases that use the sharded tables
-	// of the shop through the proxy, or nil if there are none.
+	// prepare prepares everything that all runs share. It returns the function that runs the cases of the suite. It also
+	// returns the function that runs, through the proxy, the cases that use the sharded tables of the shop, or nil if there
+	// are none.
 	prepare(t *testing.T) (cases, inShop run)
 }
 
@@ -52,7 +54,7 @@ type tests interface {
 type run func(t *testing.T, at place, names []string) stand.Outcomes
 
 func TestSuites(t *testing.T) {
-	t.Parallel() // with the other tests of this package
+	t.Parallel() // parallel to the other tests of this package
 	queue := make(chan suite, len(suites))
 	for _, s := range suites {
 		if len(s.engines()) > 0 {
@@ -172,7 +174,8 @@ func (s suite) place(t *testing.T, at stand.Endpoint, engine servers.Engine) pla
 	return p
 }
 
-// allPass runs cases in the shop's sharded tables. There is nothing to compare with: the cases themselves check what they find.
+// allPass runs cases in the shop's sharded tables. There is no other run to compare with: the cases themselves check their
+// results.
 func allPass(t *testing.T, engine servers.Engine, o shop.Options, cases run) {
 	s := stand.StartWith(t, engine, o)
 	outcomes := cases(t, place{Endpoint: s.Proxy, engine: engine, database: s.Shop.Schema}, nil)

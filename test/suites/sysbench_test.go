@@ -62,9 +62,9 @@ func runPhase(t *testing.T, at stand.Endpoint, database, script, phase string, o
 	return stand.Outcome{State: stand.Passed}
 }
 
-// TestSysbenchOnAShardedTable runs the scripts, as they are, on a table that is declared to be sharded by the ID that it numbers: they make
-// it, fill it and drop it. They run with one client, since no server sees a deadlock between transactions that wait for each other on two
-// shards.
+// TestSysbenchOnAShardedTable runs the original scripts on a table that is declared as sharded by the ID that it generates.
+// The scripts create, fill and drop it. They run with one client, because no server detects a deadlock between transactions
+// that wait for each other on two shards.
 func TestSysbenchOnAShardedTable(t *testing.T) {
 	t.Parallel() // with the suites
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
@@ -88,7 +88,7 @@ func TestSysbenchOnAShardedTable(t *testing.T) {
 			}
 			phase("prepare", "auto")
 			for _, ps := range statementModes {
-				if script != "bulk_insert" || ps == "auto" { // which inserts the same IDs each time
+				if script != "bulk_insert" || ps == "auto" { // bulk_insert inserts the same IDs each time
 					phase("run", ps)
 				}
 			}

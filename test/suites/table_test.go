@@ -75,7 +75,7 @@ var drivers = []suite{
 	},
 	{
 		name: "dbdmariadb", databases: []string{"test"}, least: 3655, inTurn: true,
-		setup: []string{"ALTER DATABASE test CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci"}, // it runs with no other
+		setup: []string{"ALTER DATABASE test CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci"}, // no other suite runs at the same time
 		tests: perl{part: "dbd-mariadb", env: []string{"DBI_DSN=DBI:MariaDB:database=test;host={host};port={port}", "DBI_USER={user}", "DBI_PASS={password}"}},
 	},
 	{
@@ -244,7 +244,7 @@ var sharding = []suite{
 // shopTables are the sharded tables that the cases of mappers fill.
 var shopTables = []string{"users", "orders", "items"}
 
-// applications are applications with undeclared tables, and with tables sharded by what their rows belong to.
+// applications are applications with undeclared tables, and with tables that are sharded by the owner of their rows.
 var applications = []suite{
 	{name: "wordpress", databases: []string{"wordpress"}, least: 130, inTurn: true, tests: wordpress},
 	{
@@ -294,7 +294,7 @@ var (
 			"objectcache.keyname", "objectcache.modtoken", "recentchanges.rc_params", "site_stats.ss_row_id",
 		},
 	}
-	// frozen runs PHP at one moment of time.
+	// frozen runs PHP with a fixed time.
 	frozen = []string{"faketime", "-f", "2026-01-02 03:04:05", "/usr/bin/php", "-d", "memory_limit=512M"}
 )
 

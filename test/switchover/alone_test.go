@@ -27,7 +27,7 @@ func TestAPrimaryGoesOnWithoutReplicas(t *testing.T) {
 			s.kill(t, at)
 		}
 		s.wantRecord(t, "writes wait", func(r failover.Record) bool { return !r.Waits.IsZero() && r.MayLose == "" })
-		s.servers[first].Exec(t, "SET GLOBAL "+waiting[engine]+" = OFF") // although nobody has ordered that
+		s.servers[first].Exec(t, "SET GLOBAL "+waiting[engine]+" = OFF") // no operator has requested that
 		s.wantWaiting(t, first, true)
 		s.wantRecord(t, "writes wait again", func(r failover.Record) bool { return !r.Waits.IsZero() })
 

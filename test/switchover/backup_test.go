@@ -14,8 +14,8 @@ import (
 	"locus/router"
 )
 
-// Shards are copied one after the other while clients write, and brought to one moment of after that: then no transaction is on one of
-// them and not on the other one.
+// Shards are copied one after the other while clients write. The copies are rolled forward to a common later moment. Then no
+// transaction over both shards is on only one of them.
 func TestBackup(t *testing.T) {
 	servers.Mostly(t, servers.MySQL, func(t *testing.T, engine servers.Engine) {
 		t.Parallel()
@@ -201,7 +201,7 @@ func (s *stand) wantWhole(t *testing.T, told int64) {
 	}
 }
 
-// at returns which server has a row.
+// at returns the server that has a row.
 func (s *stand) at(t *testing.T, uid int) int {
 	t.Helper()
 	for i, at := range s.servers {

@@ -23,7 +23,7 @@ func (s *stand) says(t *testing.T, what string, args ...string) string {
 	return out
 }
 
-// refuses wants a command to end with an error, and to say something.
+// refuses checks that a command ends with an error that contains the given texts.
 func (s *stand) refuses(t *testing.T, what string, args ...string) {
 	t.Helper()
 	out, err := s.locus(t, args...)

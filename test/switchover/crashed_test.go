@@ -132,7 +132,7 @@ func TestACrashLeavesBranches(t *testing.T) {
 	}
 	s.serve(t)
 	s.wantBranches(t, 0)
-	s.wantValues(t, 0, 1, 0, 0) // the second branch is in no log, and nobody has decided to commit either of them
+	s.wantValues(t, 0, 1, 0, 0) // the second branch is in no log, and no process has decided to commit either of them
 	s.wantValues(t, 1, 1, 0, 0)
 	s.servers[0].Exec(t, "UPDATE alone.row_of SET v = v + 5")
 	s.wantValues(t, 0, 6, 5, 5)

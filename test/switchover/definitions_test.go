@@ -84,7 +84,7 @@ func (d *definer) next() definition {
 	d.n++
 	const there = " FROM information_schema.%s WHERE TABLE_SCHEMA = '" + schema + "' AND TABLE_NAME = '%s'"
 	switch n := d.n / 4; d.n % 4 {
-	case 0: // by and by, while statements go on
+	case 0: // on one shard after the other, while statements continue
 		return definition{fmt.Sprintf("ALTER TABLE counter ADD COLUMN c%d INT NULL", n), "SELECT COUNT(*)" + fmt.Sprintf(there, "COLUMNS", "counter") + fmt.Sprintf(" AND COLUMN_NAME = 'c%d'", n)}
 	case 1: // on all shards at once
 		return definition{fmt.Sprintf("ALTER TABLE counter ADD INDEX i%d (n)", n), "SELECT COUNT(*)" + fmt.Sprintf(there, "STATISTICS", "counter") + fmt.Sprintf(" AND INDEX_NAME = 'i%d'", n)}
@@ -133,7 +133,7 @@ func (d *definer) define(t *testing.T, what string, one definition) {
 		return err
 	})
 	servers.Eventually(t, what+": "+one.statement+", which the client was told to be done", func() error {
-		for _, at := range []int{d.primary(t), 3} { // who is the primary may have died just now
+		for _, at := range []int{d.primary(t), 3} { // the primary may have been killed just now
 			if has, err := d.has(t, at, one); err != nil || !has {
 				return errors.Join(fmt.Errorf("server %d lacks it", at), err)
 			}
@@ -142,7 +142,7 @@ func (d *definer) define(t *testing.T, what string, one definition) {
 	})
 }
 
-// told compares an error with the tables on the shard whose primary doesn't change.
+// told compares the text of an error with the tables on the shard whose primary doesn't change.
 func (d *definer) told(t *testing.T, one definition, said string) {
 	has, err := d.has(t, 3, one)
 	if err != nil {

@@ -137,7 +137,7 @@ var ordered = change{"switchover", func(t *testing.T, m *moving) func() {
 	done := make(chan error, 1)
 	go func() {
 		var err error
-		for range 50 { // one that finds something under way for too long is undone
+		for range 50 { // a process that finds another role change in progress for too long undoes it
 			if _, err = m.to((before + 1) % 3).Run(t.Context()); err == nil {
 				break
 			}
@@ -154,7 +154,7 @@ var ordered = change{"switchover", func(t *testing.T, m *moving) func() {
 	return func() { must(t, <-done) }
 }}
 
-// killed is a primary that dies, and comes back.
+// killed is a primary that is killed, and started again.
 var killed = change{"kill", func(t *testing.T, m *moving) func() {
 	before := m.primary(t)
 	must(t, m.servers[before].Kill())
@@ -281,8 +281,8 @@ func (m *moving) wantAll(t *testing.T, empty router.ShardName) {
 	}
 }
 
-// A job continues when a primary changes: with one engine that of the source's shard, with the other that of
-// the target's.
+// A job continues when a primary changes. With one engine the primary of the source's shard changes, and with the other engine
+// the primary of the target's shard.
 func TestJobsGoOn(t *testing.T) {
 	ends := map[servers.Engine][2]router.ShardName{servers.MariaDB: {"s0", "s1"}, servers.MySQL: {"s1", "s0"}}
 	servers.Mostly(t, servers.MySQL, func(t *testing.T, engine servers.Engine) {

@@ -26,8 +26,8 @@ func (s *stand) freeze(t *testing.T, server int) {
 // cut swallows all packets from and to a server. The connections stay open at both ends.
 func (s *stand) cut(_ *testing.T, server int) { s.ways[server].Swallow() }
 
-// deafen swallows the packets to a server. mute swallows its answers, so that it executes everything and nobody
-// hears of it.
+// deafen discards the packets to a server. mute discards its answers, so that it executes everything and no other process
+// notices.
 func (s *stand) deafen(_ *testing.T, server int) { s.ways[server].Swallow(link.Requests) }
 func (s *stand) mute(_ *testing.T, server int)   { s.ways[server].Swallow(link.Answers) }
 

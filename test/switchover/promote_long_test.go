@@ -13,8 +13,8 @@ import (
 // losses are of each engine.
 const losses = 105
 
-// Primaries are killed, frozen, and cut off, and come back in each way, again and again: nothing that was acknowledged is lost, nothing is
-// there twice, no session reads less than it wrote, and each server joins again.
+// Primaries are repeatedly killed, frozen, or cut off, and return in different ways. No acknowledged write is lost, nothing is
+// written twice, no session reads less than it wrote, and each server becomes a replica again.
 func TestPrimariesArePromotedAgainAndAgain(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		s := spanning(t, engine)

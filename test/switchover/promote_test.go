@@ -46,8 +46,7 @@ func spanning(t *testing.T, engine servers.Engine) *stand {
 	return replicated(t, engine, 4, "0x7fff s0", "0xffff s1")
 }
 
-// replicated is like promoting, with the given routes. If there are four servers, the last one is that of a
-// shard s1.
+// replicated is like promoting, with the given routes. If there are four servers, the last one belongs to a shard s1.
 func replicated(t *testing.T, engine servers.Engine, n int, routes ...string) *stand {
 	t.Helper()
 	s := open(t, engine, servers.Start(t, engine, n, semiSync[engine]...))
@@ -104,7 +103,7 @@ func TestPromote(t *testing.T) {
 		s.wantJoined(t, first)
 		l.more(t, 50)
 		s.rejoins(t, first)
-		if engine == servers.MariaDB { // whose copies have logs that begin behind what their origins had
+		if engine == servers.MariaDB { // the logs of copied servers begin after the transactions that their origins had
 			s.rejoins(t, first)
 		}
 
@@ -213,7 +212,7 @@ func (s *stand) wantAnother(t *testing.T, l *load, before int) {
 	t.Logf("another primary after %v, writes went on after %v%s", named, time.Since(began), slow(time.Since(began)))
 }
 
-// slow marks what took longer than it is to take, on a machine that has nothing else to do.
+// slow marks a duration that is longer than allowed on a machine that is otherwise idle.
 func slow(took time.Duration) string {
 	if took > 10*time.Second {
 		return ", which is slow"
@@ -275,7 +274,7 @@ func (s *stand) wantAcknowledgedOf(t *testing.T, l *load, before int64) {
 func (s *stand) rejoins(t *testing.T, server int) {
 	t.Helper()
 	at := s.servers[server]
-	servers.Eventually(t, "the replica takes a write", func() error { // it is made read-only again at once
+	servers.Eventually(t, "the replica takes a write", func() error { // the server is made read-only again at once
 		off := []string{"SET GLOBAL read_only = OFF", "CREATE DATABASE IF NOT EXISTS stray"}
 		if at.Engine() == servers.MySQL {
 			off = append([]string{"SET GLOBAL super_read_only = OFF"}, off...)
@@ -311,8 +310,8 @@ func (s *stand) rejoins(t *testing.T, server int) {
 	s.wantReady(t)
 }
 
-// wantJoined waits until a former primary is back, rebuilds it if it has errant transactions, and waits until
-// any server could be promoted. With fewer servers, nobody would acknowledge writes after the next loss.
+// wantJoined waits until a former primary is back, rebuilds it if it has errant transactions, and waits until any server could
+// be promoted. With fewer servers, no replica would acknowledge writes after the next loss.
 func (s *stand) wantJoined(t *testing.T, server int) (stray bool) {
 	t.Helper()
 	if stray = s.wantBack(t, server); stray {

@@ -48,7 +48,7 @@ func TestNoReplicaGetsMoreThanTheNextPrimary(t *testing.T) {
 			}
 		}
 		var err error
-		for range 10 { // on a busy machine the time of an order may end first
+		for range 10 { // on a busy machine the time limit of a switchover may end first
 			if err = order.Take(t.Context(), false); err == nil || errors.As(err, new(*switchover.UnfinishedError)) { // the primary is not there to follow
 				break
 			}

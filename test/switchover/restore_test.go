@@ -23,7 +23,7 @@ func TestTheRunbookOfALostShard(t *testing.T) {
 		l.more(t, 50)
 		must(t, s.servers[1].Kill())
 		left := logsOf(t, s.servers[1])
-		l.more(t, 50) // of those whose rows are elsewhere
+		l.more(t, 50) // writes of the rows on the other shard
 		l.end()
 
 		anew := servers.Start(t, engine, 2, logging[engine])

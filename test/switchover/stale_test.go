@@ -242,7 +242,7 @@ func (v *stale) reads() {
 	}
 }
 
-// refuses runs what must be refused on the shard that is cut off. The error names the option and its limits.
+// refuses runs statements that must be refused on the shard that is cut off. The error names the option and its limits.
 func (v *stale) refuses() {
 	own := v.uid[true]
 	var all sync.WaitGroup

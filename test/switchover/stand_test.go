@@ -36,7 +36,7 @@ type stand struct {
 	recorders int // processes whose traces are recorded
 
 	*harness.Cluster
-	kv      *etcd.KV          // by the link to etcd
+	kv      *etcd.KV          // through the link to etcd
 	servers []*servers.Server // two of s0, one of s1
 	ways    []*link.Link      // links to the first servers, by which the cluster reaches them; none: it reaches them directly
 	proxies []*harness.Own
@@ -44,8 +44,8 @@ type stand struct {
 	single  bool        // each shard has one server
 	more    string      // tables that are declared too
 	apart   *etcd.KV    // of the proxy that has its own link to etcd
-	file    string      // that declares the cluster, of promoting ones
-	blind   sync.Map    // address of a proxy → that of the server that it doesn't reach
+	file    string      // the file that declares a cluster with failover: promote
+	blind   sync.Map    // address of a proxy → address of the server that it doesn't reach
 }
 
 const schema = harness.Schema
@@ -105,7 +105,7 @@ func (s *stand) prepare(t *testing.T, engine servers.Engine) {
 	s.servers[1].Exec(t, readOnly)
 }
 
-// accounts makes those of the proxies and for roles, and the tables.
+// accounts returns the statements that create the accounts of the proxies and for role changes, and the tables.
 func accounts(engine servers.Engine) []string {
 	statements := []string{
 		"CREATE USER shop IDENTIFIED BY '" + servers.Password + "'", "CREATE USER chief IDENTIFIED BY '" + servers.Password + "'",
@@ -224,7 +224,7 @@ func (s *stand) addr(server int) string {
 	return s.servers[server].Addr()
 }
 
-// to returns the order to make a server of s0 the primary.
+// to returns a switchover that makes a server of s0 the primary.
 func (s *stand) to(server int) switchover.Switchover {
 	return switchover.Switchover{
 		KV: s.kv, Secrets: s.secret, Shard: "s0", To: s.addr(server), By: "test", Log: slog.New(slog.DiscardHandler),

@@ -131,7 +131,7 @@ func (s *stand) brokenOff(t *testing.T) {
 			l.more(t, 20)
 			l.end()
 			s.wantPrimary(t, to)
-			if got := s.total(t) - before; got < l.acked.Load() { // one whose answer was lost may have taken effect
+			if got := s.total(t) - before; got < l.acked.Load() { // a write whose answer was lost may have taken effect
 				t.Errorf("killed before %s: %d writes were acknowledged, and there are %d", line, l.acked.Load(), got)
 			}
 			to = 1 - to
@@ -139,8 +139,8 @@ func (s *stand) brokenOff(t *testing.T) {
 	}
 }
 
-// again repeats an order that was interrupted. If it is undone because the machine is too slow, it is tried
-// again, as its error says.
+// again repeats an interrupted switchover. If it is undone because the machine is too slow, it is tried again, as its error
+// says.
 func (s *stand) again(t *testing.T, to int, line switchover.Line) {
 	t.Helper()
 	servers.Eventually(t, "the order that was broken off before "+string(line)+" is mended", func() error {
@@ -234,7 +234,7 @@ func (s *stand) refused(t *testing.T, engine servers.Engine) {
 	want("has stopped replicating", 1)
 	replica.Exec(t, "START REPLICA")
 	servers.Eventually(t, "it follows", func() error {
-		_, err := s.to(p).Run(t.Context()) // which has all others follow
+		_, err := s.to(p).Run(t.Context()) // it makes all other servers its replicas
 		return err
 	})
 	off := []string{"SET GLOBAL read_only = OFF"}

@@ -25,7 +25,7 @@ func (s *stand) taken(t *testing.T) {
 	}
 	doomed, dead := s.to(1), sync.WaitGroup{}
 	doomed.Stop = func(at switchover.Line) {
-		if at == switchover.Turn { // from here both servers take writes, and nobody is told
+		if at == switchover.Turn { // from here on both servers accept writes, and no process notices
 			runtime.Goexit()
 		}
 	}
@@ -71,7 +71,7 @@ func (s *stand) taken(t *testing.T) {
 		t.Errorf("%v", refused)
 	}
 	s.same(t)
-	if err := s.to(0).Take(t.Context(), false); err != nil { // it has all that the other one has
+	if err := s.to(0).Take(t.Context(), false); err != nil { // it has all transactions of the other one
 		t.Fatal(err)
 	}
 	s.wantPrimary(t, 0)

@@ -11,8 +11,8 @@ import (
 	"locus/internal/test/servers"
 )
 
-// A replica that could not be promoted is reported in advance, with the reason, until the reason is gone. A
-// replica that follows nobody is made to follow.
+// A replica that could not be promoted is reported in advance, with the reason, until the reason is gone. A replica that
+// replicates from no server is made to replicate again.
 func TestWhatIsWrongWithAReplicaIsTold(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		t.Parallel() // mostly waits

@@ -125,8 +125,8 @@ func (o *outage) begin(cut func(), failover string, leased, reads bool) {
 	})
 }
 
-// rowsOfOutages check what each row of the table is about. They return what was seen, as the beginning of the cell, and a text that the
-// cell must have too.
+// rowsOfOutages checks the subject of each row of the table. The functions return the observed behaviour, as the beginning of
+// the cell, and a text that the cell must also contain.
 var rowsOfOutages = map[string]func(*outage) (seen, also string){
 	"plain reads":             func(o *outage) (string, string) { return o.run("SELECT n FROM counter WHERE uid = " + o.uid[true]) },
 	"reads of several shards": func(o *outage) (string, string) { return o.run("SELECT COUNT(*) FROM counter") },
@@ -188,7 +188,7 @@ var rowsOfOutages = map[string]func(*outage) (seen, also string){
 	},
 }
 
-// run runs statements in a session of their own: "continue", "marked" or "refused" by what becomes of the last one.
+// run runs statements in a new session. It returns "continue", "marked" or "refused", depending on the result of the last one.
 func (o *outage) run(texts ...string) (seen, also string) {
 	c, err := o.logIn()
 	if err != nil {

@@ -23,7 +23,7 @@ func (b bank) settled(t *testing.T) {
 	t.Logf("%d decisions wait to be removed", decisions)
 }
 
-// check holds accounts to the journal, and the journal to what clients were told.
+// check compares the accounts with the journal, and the journal with the answers that clients got.
 func (b bank) check(t *testing.T, outcomes map[int64]outcome) {
 	t.Helper()
 	want := map[int64]int64{}

@@ -16,9 +16,9 @@ import (
 type outcome uint8
 
 const (
-	unknown    outcome = iota // the connection was lost, or the error says so
+	unknown    outcome = iota // the connection was lost, or the error states that
 	committed                 // OK
-	rolledBack                // an error that says so, or one before COMMIT
+	rolledBack                // the error states that, or occurred before COMMIT
 )
 
 // clients make transfers until they are stopped.
@@ -43,8 +43,7 @@ func (c *clients) start(ctx context.Context, n int) {
 	}
 }
 
-// most is how many transfers a connection makes, so that clients come back to a
-// proxy that was away.
+// most is how many transfers a connection makes, so that clients return to a proxy that was down.
 const most = 10
 
 // session makes transfers by one connection.
@@ -91,8 +90,8 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// transfer moves money between two accounts, and notes it in the journal. Where
-// it was not committed by then, a connection that broke takes it along.
+// transfer moves money between two accounts, and records the transfer in the journal, in one transaction. If the connection
+// breaks before the commit, all of it is rolled back.
 func transfer(conn *sql.Conn, id int64, random *rand.Rand) (o outcome, alive bool) {
 	from, to, amount := random.IntN(accounts), random.IntN(accounts), 1+random.IntN(20)
 	if from == to {

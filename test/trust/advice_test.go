@@ -15,18 +15,18 @@ import (
 	"locus/test/shop"
 )
 
-// advice is a statement that is refused, and what a user does who follows the text of the refusal. In texts,
-// {id} and {no} stand for the ID and the order number of an order of buyer 7, {schema} for the stand's schema,
-// and {session} for the proxy's number of the client.
+// advice is a statement that is refused, and the actions of a user who follows the text of the refusal. In texts, {id} and
+// {no} are replaced by the ID and the order number of an order of buyer 7, {schema} by the stand's schema, and {session} by
+// the proxy's number of the client.
 type advice struct {
 	code       string   // of the refusal; "#1064" is a number of MySQL's
 	everywhere []string // done before, on each shard and on the plain server
-	user       string   // who is refused; empty: app
+	user       string   // the user whose statement is refused; empty: app
 	before     []string // run before by the same client, on both sides
 	set        []string // … on the proxy only, because servers don't have such variables
 	refused    string
-	prepared   bool   // it is refused to be prepared by the binary protocol
-	says       string // what the refusal's text has, which is the advice
+	prepared   bool   // the statement is refused when it is prepared by the binary protocol
+	says       string // the part of the refusal's text that is the advice
 	// The following fields carry out the advice: on each shard, as in the text (and on the plain server: {plain}); by
 	// changing the declaration; and by statements of the client on both sides, whose answers must be equal.
 	shards  []string
@@ -65,13 +65,13 @@ func adviseStand(t *testing.T, engine servers.Engine) *stand {
 	return s
 }
 
-// The advice in a refusal's text works, and then the answer is that of one server to the intended statement.
+// The advice in a refusal's text works: the answer is then one server's answer to the intended statement.
 func TestAdviceIsRight(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		s := adviseStand(t, engine)
 		for i := range allAdvice {
 			a := &allAdvice[i]
-			if a.on == "" && (scale.Long() || engine == servers.MySQL) || a.on == string(engine) { // what both say alike is asked of one in the short run
+			if a.on == "" && (scale.Long() || engine == servers.MySQL) || a.on == string(engine) { // in the short run, one engine tests the advice that is the same for both
 				t.Run(a.code+" "+strings.ReplaceAll(fmt.Sprintf("%.60s", a.refused), "/", "|"), func(t *testing.T) { s.follow(t, a) })
 			}
 		}

@@ -22,7 +22,7 @@ type attack struct {
 	mode       string // SET sql_mode, of both sides
 	say        []string
 	args       []any    // the last text of say is prepared and executed with these; nothing{} for none
-	look       []string // then run by app's other client
+	look       []string // queries that app's other client runs afterwards
 	after      []string // cleans up, run by app on both sides; may fail
 	clear      []string // … to each shard and the plain server; may fail
 	// refused lists the codes of refusals, with one of which the attack must end: "1005", or an error number of
@@ -30,11 +30,11 @@ type attack struct {
 	refused []string
 	// maybe are numbers of MySQL's that count as refusals, without having to be.
 	maybe []uint16
-	// on is the engine on which it is tried; empty: both.
+	// on is the only engine on which it runs; empty: both.
 	on string
 }
 
-// code is that of a refusal.
+// code matches the code of a refusal.
 var code = regexp.MustCompile(`locus-\d+`)
 
 // try goes through attacks, each with the rows as they were at first.
@@ -123,8 +123,8 @@ func (a *attack) refusal(got answer) string {
 	return ""
 }
 
-// alwaysRefusals are MySQL's error numbers with which the proxy refuses, without a code, what it does not
-// support: actions beyond a user's rights, character sets, and variables.
+// alwaysRefusals are MySQL's error numbers with which the proxy refuses, without a code, statements that it does not support:
+// actions beyond a user's rights, character sets, and variables.
 var alwaysRefusals = []uint16{1044, 1115, 1142, 1227, 1235, 1238, 1370}
 
 // differ describes how an answer differs from the plain server's.
@@ -151,7 +151,7 @@ func differ(got, want answer) string {
 	return ""
 }
 
-// looked runs the checks of app's other client, on new connections to both sides.
+// looked runs the queries of app's other client, on new connections to both sides.
 func (s *stand) looked(t *testing.T, a *attack) string {
 	if len(a.look) == 0 {
 		return ""
@@ -220,7 +220,7 @@ func (s *stand) clearUp(t *testing.T, a *attack) {
 		}
 	}
 	s.noticed(t, a.clear)
-	if t.Failed() { // what it left must not affect other tests
+	if t.Failed() { // remaining objects must not affect other tests
 		s.app.say("ROLLBACK")
 		s.plain.say("ROLLBACK")
 	}

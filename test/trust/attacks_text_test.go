@@ -9,7 +9,7 @@ import (
 // countOrders has another result on one shard than on all.
 const countOrders = "COUNT(*) FROM test_order"
 
-// Comments whose end the proxy might see elsewhere than the server.
+// Comments that might end at another place for the proxy than for the server.
 var commentAttacks = []attack{
 	{name: "del ends --", say: []string{"SELECT 1 --\x7f ' \n , " + countOrders + " --\x7f '"}},
 	{name: "nbsp of latin1 ends --", charset: "latin1", say: []string{"SELECT 1 --\xa0 ' \n , " + countOrders + " --\xa0 '"}},

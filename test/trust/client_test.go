@@ -71,7 +71,7 @@ func (s *session) say(text string, args ...any) (a answer) {
 	return a
 }
 
-// nothing among the arguments prepares a statement that has no placeholders.
+// nothing as the argument means: prepare the statement, which has no placeholders.
 type nothing struct{}
 
 func (s *session) prepared(text string, args ...any) answer {

@@ -94,7 +94,7 @@ var pinning = [][]string{
 	{"ROLLBACK"},
 }
 
-// looks are queries that show this state. {o} is another client's number.
+// looks are queries that show this state. {o} is replaced by another client's number.
 var looks = []string{
 	"SELECT @m, @n", "SELECT @@session.group_concat_max_len", "SELECT @@session.time_zone", "SELECT @@character_set_client, @@character_set_results, @@collation_connection", "SELECT @@sql_mode",
 	"SELECT @@session.{isolation}", "SELECT a FROM tt", "SELECT MIN(a) FROM base", "SELECT IS_USED_LOCK('{schema}.{n}') <=> CONNECTION_ID() AS mine", "SELECT IS_USED_LOCK('{schema}.{o}') <=> CONNECTION_ID() AS mine",
@@ -156,7 +156,7 @@ func (c *someone) life(t *testing.T) (well bool) {
 		defer func() { <-c.pins }()
 	default:
 	}
-	var few [][]string // what a session carries is reset on the way to another: many must carry little
+	var few [][]string // state of a session causes a reset before the connection is lent again, so many clients must have little of it
 	for range kindsOfALife {
 		few = append(few, choice[c.random.IntN(len(choice))])
 	}

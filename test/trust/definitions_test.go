@@ -10,7 +10,7 @@ import (
 	"locus/test/shop"
 )
 
-// leavingNothing are statements after which a connection is lent on as it is.
+// leavingNothing are statements after which a connection is lent again without a reset.
 var leavingNothing = []string{
 	"CREATE TABLE d1 (a INT PRIMARY KEY AUTO_INCREMENT, b INT DEFAULT 7, KEY (b))", "INSERT INTO d1 VALUES (NULL, 1)",
 	"ALTER TABLE d1 ADD COLUMN c INT DEFAULT 5, CONVERT TO CHARACTER SET latin1", "CREATE INDEX j ON d1 (b, c)",
@@ -31,7 +31,7 @@ func TestDefinitionsLeaveNothing(t *testing.T) {
 		s := shop.Start(t, engine, shop.Options{Shards: 1, Backends: backend.Limits{MaxOpen: open}})
 		foreseenBy(t, s)
 		app := login{s.Addr, shop.User, shop.Password, s.Schema}.open(t, "app")
-		var strangers []*session // with a connection each, together all that there are
+		var strangers []*session // they have one connection each, which are all connections
 		for range open {
 			strangers = append(strangers, login{s.Addr, shop.User, shop.Password, s.Schema}.open(t, "stranger"))
 		}

@@ -62,7 +62,7 @@ func TestForeignKeys(t *testing.T) {
 			admin.must(t, whole...)
 		}
 		s.noticed(t, whole)
-		t.Cleanup(func() { // before others find the stand
+		t.Cleanup(func() { // before other tests use the stand
 			for _, admin := range s.admins {
 				admin.must(t, loose...)
 			}

@@ -129,7 +129,7 @@ func (g *generator) wrapped(action string) string {
 	return strings.NewReplacer("{action}", action, "{quoted}", quoted, "{first}", quoted[:half], "{second}", quoted[half:]).Replace(wrapper)
 }
 
-// wrappers run {action} as it is, or in a program; {block} is a statement of a program.
+// wrappers run {action} unchanged, or in a program; {block} is a statement of a program.
 var wrappers = []string{
 	"{action}", "{action}", "{action}", "{action}", "{action}",
 	"PREPARE p FROM '{quoted}'", "EXECUTE p", "CALL p{k}()", "INSERT INTO {t} VALUES ({n}, 'x', 1)",
@@ -161,7 +161,7 @@ var blocks = []string{
 	"BEGIN DECLARE locus INT DEFAULT 1; {block}; END", "BEGIN SELECT CASE 1 WHEN 1 THEN 2 ELSE 3 END; {block}; END",
 }
 
-// harmless returns what any user may run.
+// harmless returns a statement that any user may run.
 func (g *generator) harmless() string {
 	switch {
 	case g.one(10):
@@ -172,7 +172,7 @@ func (g *generator) harmless() string {
 	return g.pick(harmless...)
 }
 
-// harmful returns a statement that only an admin may run, or nobody.
+// harmful returns a statement that only an admin may run, or no user.
 func (g *generator) harmful() string {
 	if g.one(3) {
 		return g.pick(harmfulOf[g.engine]...)

@@ -72,7 +72,7 @@ var grammarAlike = map[string]string{"i": "a"}
 type grammar struct {
 	*stand
 	fixtures           []string
-	definitions, state string // what both sides have at first
+	definitions, state string // the initial definitions and state of both sides
 	declared           map[catalog.TableName]catalog.Declaration
 }
 
@@ -194,7 +194,7 @@ func difference(ours, theirs string) string {
 	return fmt.Sprintf("through the proxy alone %q, on the plain server alone %q", without(a, b), without(b, a))
 }
 
-// restoreGrammar makes all tables what they were at first.
+// restoreGrammar restores the initial state of all tables.
 func (g *grammar) restoreGrammar(t *testing.T, text string) {
 	t.Helper()
 	for _, s := range []*session{g.app, g.plain} {
@@ -244,7 +244,7 @@ func (g *grammar) changed(definitions ...string) (names []string) {
 	return names
 }
 
-// make drops tables on all servers, and creates the initial ones of them again.
+// make drops tables on all servers, and creates the initial tables with these names again.
 func (g *grammar) make(t *testing.T, names []string) {
 	t.Helper()
 	for _, admin := range g.admins {
@@ -337,7 +337,7 @@ func (g *grammar) judge(text string, got, want answer) (verdict, details string)
 	return answeredAlike, ""
 }
 
-// sorted and unsorted tell the queries whose rows have one order.
+// sorted and unsorted match the queries whose rows have one order.
 var (
 	sorted   = regexp.MustCompile(`^\(*(SELECT|WITH|TABLE|VALUES)\b.*ORDER BY [^()]*$`)
 	unsorted = regexp.MustCompile(`ORDER BY NULL|INTO @`)
@@ -359,7 +359,7 @@ func inOrder(s *session, text string) (rows []string) {
 	return rows
 }
 
-// left compares what a statement leaves: rows, definitions, user variables and a temporary table.
+// left compares the effects of a statement: rows, definitions, user variables and a temporary table.
 func (g *grammar) left(t *testing.T, text string) string {
 	for _, query := range []string{"SELECT @v, @w", "SELECT * FROM n"} {
 		if strings.HasPrefix(query, "SELECT @") || strings.Contains(text, "TEMPORARY") {
@@ -434,8 +434,7 @@ func grammarLines(t *testing.T) (lines []string) {
 	return lines
 }
 
-// grammarGolden returns the file with the lines of the list whose answers are not those of one server, with the
-// codes of the refusals.
+// grammarGolden returns the file that lists the lines whose answers differ from one server's, with the codes of the refusals.
 func grammarGolden(engine servers.Engine) string {
 	return "testdata/grammar/otherwise." + string(engine)
 }

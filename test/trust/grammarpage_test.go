@@ -11,7 +11,7 @@ import (
 	"locus/internal/test/servers"
 )
 
-// grammarPage is the page that lists what of the grammar is not answered as on one server.
+// grammarPage is the page that lists the parts of the grammar that are not answered as on one server.
 const grammarPage = "../../docs/reference/compatibility.md"
 
 // grammarReasons are the rows of the page's table, by the beginnings of their texts, with the lines of the
@@ -37,8 +37,8 @@ var grammarReasons = []struct{ row, lines string }{
 	{"Rare clauses of queries", `^(SELECT|VALUES|WITH|SHOW)\b`},
 }
 
-// TestGrammarPage compares the page's table with the golden files: each line has a row, each row has a line,
-// and the codes are those of the lines.
+// TestGrammarPage compares the page's table with the golden files. Each line has a row, each row has a line, and the codes are
+// the same.
 func TestGrammarPage(t *testing.T) {
 	text, err := os.ReadFile(grammarPage)
 	if err != nil {

@@ -68,7 +68,7 @@ func (l *lasting) Fatal(args ...any) { l.test.Fatal(args...) }
 
 func (l *lasting) Fatalf(format string, args ...any) { l.test.Fatalf(format, args...) }
 
-// end ends what was built, and returns the failures from when no test was running.
+// end ends everything that was started, and returns the failures that occurred while no test was running.
 func (l *lasting) end() []string {
 	for _, end := range slices.Backward(l.ends) {
 		end()

@@ -18,7 +18,7 @@ type loading struct {
 	name    string
 	user    string   // who loads; empty: app
 	before  []string // run in the session; if it is refused, the attack is, too
-	text    string   // {file} stands for LOCAL INFILE and the file's name
+	text    string   // {file} is replaced by LOCAL INFILE and the file's name
 	file    string
 	look    []string // run in the session afterwards
 	setup   []string // run by app on both sides

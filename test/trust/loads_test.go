@@ -149,7 +149,7 @@ var loadings = []loading{
 	{name: "prepared", before: []string{"PREPARE p FROM 'LOAD DATA LOCAL INFILE ''x'' INTO TABLE plain'"}, text: "EXECUTE p", file: "70\tx\n"},
 }
 
-// elsewhere are INSERTs of rows that were read, which the proxy writes too.
+// elsewhere are INSERTs of rows that were read. The proxy writes them, too.
 var elsewhere = []loading{
 	{name: "query, sql_select_limit", before: []string{"SET sql_select_limit = 1"}, text: "INSERT INTO plain SELECT DISTINCT 1000 + buyer_uid, 'x' FROM test_order"},
 	{name: "query, sql_select_limit, sharded", before: []string{"SET sql_select_limit = 1"}, text: "INSERT INTO test_order (buyer_uid, amount, status) SELECT id, 1, note FROM plain"},

@@ -22,7 +22,7 @@ const madeDeclarations = `  {schema}.made: {kind: sharded, owner: owner, gene: g
 
 const madeAgain = "(owner BIGINT NOT NULL, gene INT NOT NULL DEFAULT 0, seat INT NOT NULL, note VARCHAR(20), PRIMARY KEY (owner, seat)) DEFAULT CHARSET utf8mb4"
 
-// made are definitions, and what comes after them: each answer is the plain server's.
+// made are definitions, and statements after them. Each answer must be the plain server's.
 var made = []string{
 	"CHECKSUM TABLE test_order", "CHECKSUM TABLE order_item, product", "CHECKSUM TABLE plain",
 	"CREATE TABLE IF NOT EXISTS made " + madeAgain, "SHOW WARNINGS",

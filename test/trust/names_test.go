@@ -19,9 +19,9 @@ func TestNames(t *testing.T) {
 // server: as refusals once advised.
 type group struct {
 	everywhere, clear []string
-	refused           []string // with what each statement is
+	refused           []string // with the type of each statement
 	say               []string
-	answered          []string // as the plain server answers
+	answered          []string // with the plain server's answer
 	others            []attack
 }
 

@@ -168,7 +168,7 @@ func (s *session) described(t *testing.T, x *exchange) (out []string) {
 			}
 			return append(out, fmt.Sprintf("end, %d warnings", end.Warnings))
 		case wire.IsERR(p):
-			return []string{failure(p)} // servers differ in what they send before it
+			return []string{failure(p)} // servers differ in the packets before it
 		}
 		out = append(out, fmt.Sprintf("row %q", p))
 	}

@@ -132,7 +132,7 @@ func binaryKept(t *testing.T, c *session, k kept) answer {
 func textKept(t *testing.T, c *session, k kept) answer {
 	defer c.Close()
 	k.say(t, c, k.before)
-	c.must(t, "SET @a = 7", fmt.Sprintf("SET @text = CONVERT(X'%x' USING utf8mb4)", k.text)) // it reads the same under every sql_mode
+	c.must(t, "SET @a = 7", fmt.Sprintf("SET @text = CONVERT(X'%x' USING utf8mb4)", k.text)) // this text has the same meaning under every sql_mode
 	if a := c.say("PREPARE kept FROM @text"); a.err != nil {
 		return a
 	}

@@ -13,9 +13,8 @@ import (
 	"locus/router/stmt"
 )
 
-// positions are statements with {} in place of the byte that is probed. Where it is
-// read in another way the answer is another one: behind it stands what counts the rows
-// of all shards, or a quote that hides that.
+// positions are statements with {} in place of the probed byte. If the byte is read in another way, the answer differs: after
+// it comes a subquery that counts the rows of all shards, or a quote that hides the subquery.
 var positions = map[string]string{
 	"third of --":            "SELECT 1 --{} ' \n , COUNT(*) FROM test_order --{} '",
 	"third of --, number":    "SELECT 5 --{}1\n , COUNT(*) FROM test_order",
@@ -92,7 +91,7 @@ func everyByte() (all []byte) {
 	return all
 }
 
-// tally counts what became of a character set's texts.
+// tally counts the outcomes of a character set's texts.
 type tally struct {
 	asked, answered, refused int
 }
@@ -108,9 +107,9 @@ type prober struct {
 	tally        tally
 }
 
-// asking is on how many connections a position is asked at once. A name that no shard
-// has makes the proxy look at the shards again, not oftener than ten times a second,
-// and one look serves all who wait: so they had better wait together.
+// asking is the number of connections on which a position is sent at the same time. A name that no shard has makes the proxy
+// read the shards again, at most ten times a second. One read serves all waiting sessions, so waiting at the same time is
+// faster.
 const asking = 32
 
 func (s *stand) prober(t *testing.T) *prober {
@@ -124,8 +123,7 @@ func (s *stand) prober(t *testing.T) *prober {
 	return p
 }
 
-// probe asks both sides each position with each byte. A character set that the proxy
-// does not let through is none to go through.
+// probe sends each position with each byte to both sides. If the proxy refuses a character set, no text in it may pass.
 func (p *prober) probe(t *testing.T, charset string, bytes []byte, letters string) (through bool) {
 	t.Helper()
 	p.charset, p.pieces, p.tally = charset, piecesIn(charset, bytes, letters), tally{}
@@ -147,8 +145,7 @@ func (p *prober) probe(t *testing.T, charset string, bytes []byte, letters strin
 	return true
 }
 
-// position asks the proxy a position with each piece, and the plain server what was not
-// refused.
+// position sends a position with each byte to the proxy, and to the plain server if the proxy did not refuse it.
 func (p *prober) position(t *testing.T, position string) error {
 	texts := probed(positions[position], p.pieces)
 	p.tally.asked += len(texts)
@@ -192,8 +189,8 @@ func piecesIn(charset string, bytes []byte, letters string) (pieces []string) {
 	return pieces
 }
 
-// everyLetter is all of two bytes below U+0100, blanks and what looks like one or like
-// a quote, and the ends of each length.
+// everyLetter returns all characters of two bytes below U+0100, blanks, characters that look like a blank or a quote, and the
+// first and last characters of each length.
 func everyLetter() string {
 	var all strings.Builder
 	for r := rune(0x80); r < 0x100; r++ {
@@ -204,8 +201,7 @@ func everyLetter() string {
 
 var oneByteOfEachKind = []byte("\x00\x01\t '`;-/!M1\\\x7f\xa0\xc2\xff")
 
-// What is sent with each byte in each position is answered through the proxy as by the
-// plain server.
+// TestProbe checks that each byte in each position is answered through the proxy as by the plain server.
 func TestProbe(t *testing.T) {
 	stands(t, func(t *testing.T, s *stand) {
 		charsets, bytes, letters := []string{"utf8mb4", "latin1"}, oneByteOfEachKind, "\u00a0é\u2028\U0001f600"

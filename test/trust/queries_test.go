@@ -13,7 +13,7 @@ func TestRareFormsOfQueries(t *testing.T) {
 	})
 }
 
-// tableStatements are those of TABLE and VALUES; MariaDB has no TABLE.
+// tableStatements are statements with TABLE and VALUES. MariaDB has no TABLE.
 var tableStatements = []attack{
 	{name: "TABLE, alone", say: []string{"TABLE plain"}},
 	{name: "TABLE, ordered", say: []string{"TABLE plain ORDER BY id DESC"}},
@@ -75,7 +75,7 @@ var assigningOnce = []string{
 	"SELECT 7, 8 INTO @a.b, @x", "SET @y = (@x := 8)",
 }
 
-// assigning fill @x, and look at it.
+// assigning returns attacks that assign @x, and then read it.
 func assigning(texts ...string) (list []attack) {
 	for _, text := range texts {
 		list = append(list, attack{name: text, setup: []string{"SET @x = 1"}, say: []string{"SET @x = 5, @y = 6", text, "SELECT @x, @y, @X", "SELECT COUNT(*), @x FROM test_order WHERE buyer_uid = 3", "SELECT @`a``b`, @ä, @a.b"}})

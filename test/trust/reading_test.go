@@ -9,9 +9,9 @@ import (
 	"locus/router/stmt"
 )
 
-// reading is how the proxy reads a text, written down so that no server can read it
-// in another way: no comments, one blank where there were any, names that begin with
-// z in backquotes, and each literal as its value or as one that stands for its kind.
+// reading is the proxy's reading of a text, in a canonical form that every server reads in the same way: without comments,
+// with single blanks, with names that begin with z in backquotes, and with each literal as its value or as a literal of its
+// kind.
 type reading struct {
 	lexed stmt.Lexed
 	args  stmt.Args
@@ -20,8 +20,8 @@ type reading struct {
 	servers []stmt.Server
 }
 
-// values has literals written by what they stand for, so that the answer is the same;
-// tokenKinds as one of their kind, so that a server's digest is.
+// literals determines the form of literals. values keeps their values, so that the answer is the same. tokenKinds replaces
+// them by one of their kind, so that a server's digest is the same.
 type literals uint8
 
 const (
@@ -29,7 +29,7 @@ const (
 	tokenKinds
 )
 
-// of gives the canonical text; refused is why the proxy refuses the text, or nil.
+// of returns the canonical text. refused is why the proxy refuses the text, or nil.
 func (r *reading) of(text string, mode stmt.Mode, as literals) (canonical string, refused error) {
 	l := &r.lexed
 	l.Lex([]byte(text), mode)
@@ -63,7 +63,7 @@ var errHint = errors.New("a hint")
 
 var errNothing = errors.New("nothing is run")
 
-// between writes what stands between two literals.
+// between writes the text between two literals.
 func (r *reading) between(from, to int, as literals) error {
 	t := r.lexed.Text[:to]
 	for i := from; i < to; {
@@ -180,8 +180,7 @@ func (r *reading) literal(i int32, l stmt.Literal, as literals) {
 	}
 }
 
-// typed tells whether a word stands before that makes a date of a string, which then
-// must be one.
+// typed reports whether the word before a string makes it a date, so that it must be a valid one.
 func (r *reading) typed() bool {
 	before := strings.ToLower(strings.TrimSpace(string(r.out)))
 	for _, word := range []string{"date", "time", "timestamp", "{d", "{t", "{ts", "{ d", "{ t"} {

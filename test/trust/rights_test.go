@@ -18,8 +18,7 @@ func refusedBy(code string, statements ...string) (list []attack) {
 	return list
 }
 
-// What reaches the server rather than tables, in forms that the parser reads and in
-// forms that it does not.
+// Statements that affect the server rather than tables, both such that the parser can read and such that it can't.
 func TestStatementsOnTheServer(t *testing.T) {
 	stands(t, func(t *testing.T, s *stand) {
 		s.try(t, refusedBy("1008",
@@ -79,7 +78,7 @@ func TestStatementsOnTheServer(t *testing.T) {
 	})
 }
 
-// What drivers, mappers, dumps and tools send goes on as before.
+// Statements that drivers, mappers, dumps and tools send remain allowed.
 func TestStatementsThatStayAllowed(t *testing.T) {
 	stands(t, func(t *testing.T, s *stand) {
 		s.try(t,
@@ -109,8 +108,7 @@ func TestStatementsThatStayAllowed(t *testing.T) {
 	})
 }
 
-// TestServersOwnFunctionsAndTablesAreKnown fails when a server brings one that nobody
-// has looked at.
+// TestServersOwnFunctionsAndTablesAreKnown fails if a server has a new one, which a developer must review.
 func TestServersOwnFunctionsAndTablesAreKnown(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		server := servers.Shared(t, engine, 1)[0]

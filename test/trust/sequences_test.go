@@ -21,13 +21,13 @@ const (
 	stepsOfSequence = 24
 	kindsOfSequence = 12
 	preparedOneOf   = 4
-	renewOneOf      = 40 // sequences begin with the rows of the stand's beginning
+	renewOneOf      = 40 // one of so many sequences begins with the stand's initial rows
 )
 
 // sequences is the number of sequences on each engine.
 var sequences = scale.Of(30, 4000)
 
-// firstSequence is where to begin, to see one again.
+// firstSequence selects the number of the first sequence, in order to repeat a failed one.
 var firstSequence = flag.Int("sequence", 0, "the first of the sequences that are said")
 
 // controls begin and end transactions, locks and all that a session keeps.
@@ -42,7 +42,7 @@ var controls = []string{
 	resets, resets, changesUser, "SET @m = {k}", "SET NAMES latin1",
 }
 
-// What is a command of the protocol, and no text.
+// Commands of the protocol that are not texts.
 const (
 	resets      = "COM_RESET_CONNECTION"
 	changesUser = "COM_CHANGE_USER"
@@ -87,7 +87,7 @@ func sequence(random *rand.Rand, engine servers.Engine) []step {
 		few = append(few, controls[random.IntN(len(controls))], accesses[random.IntN(len(accesses))])
 	}
 	var steps []step
-	made := false // else the proxy waits, to look for the table that it does not know
+	made := false // otherwise the proxy would wait, because it reads the shards for an unknown table
 	for range stepsOfSequence {
 		fill := strings.NewReplacer(append(variables[:4:4], "{k}", fmt.Sprint(1+random.IntN(8)), "{l}", fmt.Sprint(9+random.IntN(8)))...)
 		text := fill.Replace(few[random.IntN(len(few))])
@@ -164,8 +164,8 @@ func (s *session) change(l login) error {
 	}
 }
 
-// seen is what a client sees of an answer: rows, errors' numbers, and whether a
-// transaction is open. IDs differ: shards' rows are stamped.
+// seen returns the comparable part of an answer: rows, errors' numbers, and whether a transaction is open. IDs differ, because
+// the proxy stamps the shards' rows.
 func (s *session) seen(a answer) string {
 	if a.number() == noServers {
 		return a.err.Error()
@@ -180,14 +180,14 @@ func (s *session) seen(a answer) string {
 	return b.String() + fmt.Sprintf("autocommit %v, in a transaction %v", s.IsAutoCommit(), s.IsInTransaction())
 }
 
-// played says a sequence to both sides, and tells the first difference; done are the
-// steps up to there, and refused how many of them the proxy has refused.
+// played sends a sequence to both sides, and returns the first difference. done are the steps up to it, and refused is how
+// many of them the proxy has refused.
 func (s *stand) played(t *testing.T, steps []step) (difference string, done, refused int) {
 	t.Helper()
 	logins := [2]login{{s.Addr, shop.User, shop.Password, s.Schema}, {s.server.Addr(), shop.User, password, s.Schema}}
 	proxy, plain := logins[0].open(t, "proxy"), logins[1].open(t, "plain")
 	defer func() { _, _ = proxy.Quit(), plain.Quit() }()
-	counted := false // a fresh session's FOUND_ROWS() is somebody else's on MariaDB
+	counted := false // on MariaDB, FOUND_ROWS() of a new session may come from another session
 	for i, p := range steps {
 		counted = counted && p.text != resets && p.text != changesUser
 		if !counted && strings.Contains(p.text, "FOUND_ROWS()") {
@@ -202,10 +202,10 @@ func (s *stand) played(t *testing.T, steps []step) (difference string, done, ref
 		want := plain.do(logins[1], p)
 		counted = counted || want.err == nil && strings.HasPrefix(p.text, "SELECT id")
 		if refusals[got.number()] && refusals[want.number()] {
-			continue // of several reasons each has one; what isn't there, say, the proxy knows not to be
+			continue // each side may choose another one of several reasons, and the proxy does not know a missing object
 		}
 		if want.number() == erReadOnlyTransaction && strings.HasPrefix(p.text, "PREPARE") {
-			_ = proxy.say("DEALLOCATE PREPARE p") // of which the proxy tells as it is executed
+			_ = proxy.say("DEALLOCATE PREPARE p") // the proxy reports that only when the statement is executed
 			_, _ = proxy.say("DO 0"), plain.say("DO 0")
 			continue
 		}
@@ -232,7 +232,7 @@ func (s *stand) played(t *testing.T, steps []step) (difference string, done, ref
 	return strings.TrimSpace(difference), done, refused
 }
 
-// shortened leaves out what a difference does not need.
+// shortened removes steps without which the difference remains.
 func (s *stand) shortened(t *testing.T, steps []step) []step {
 	for i := len(steps) - 1; i >= 0; i-- {
 		fewer := slices.Delete(slices.Clone(steps), i, i+1)

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// soup is a text in pieces: a skeleton of tokens that a server accepts, with all tokenKinds
-// of things between them and in their place. A piece can be left out to shrink it.
+// soup is a text in pieces: the tokens of a statement that a server accepts, with pieces of all kinds between them or in their
+// place. A piece can be removed to shrink the text.
 type soup struct {
 	pieces []string
 }
@@ -18,7 +18,7 @@ type cook struct {
 	r *rand.Rand
 	// ansi: "…" is a name.
 	ansi bool
-	// utf8: what is beyond ASCII is valid UTF-8, mostly.
+	// utf8: characters beyond ASCII are mostly valid UTF-8.
 	utf8 bool
 	// answers: names are such as exist, and nothing changes from one answer to the next.
 	answers bool
@@ -29,7 +29,7 @@ type cook struct {
 	named bool
 }
 
-// wild tells whether something odd may come.
+// wild reports whether the next piece may be unusual.
 func (c *cook) wild() bool { return c.r.IntN(100) >= c.calm }
 
 func (c *cook) oneIn(n int) bool { return c.r.IntN(n) == 0 }
@@ -174,7 +174,7 @@ func (c *cook) word(w string) {
 	c.add(w)
 }
 
-// lead is what stands before the first word, trail behind the last.
+// lead writes the text before the first word, and trail the text after the last.
 func (c *cook) lead() {
 	if c.oneIn(4) {
 		c.between()
@@ -185,7 +185,7 @@ func (c *cook) trail() {
 	c.add(some(c, []string{";", " ", "--", "-- ", "#", "-- '", "# \"", "/* x */", "--\n", " -- x\n", "\n#'\n", ";;", "; ", "; -- x", "\x00", " \x00", "--\x00", "/*", "/* '", "/*!", "/*!99999 '", "*/"}))
 }
 
-// between is what stands between two tokens: mostly blanks.
+// between writes the text between two tokens: mostly blanks.
 func (c *cook) between() {
 	for {
 		n := c.r.IntN(15)
@@ -211,7 +211,7 @@ func (c *cook) between() {
 	}
 }
 
-// filling is what comments and strings hold.
+// filling are the contents of comments and strings.
 var filling = []string{
 	"", " ", "x", "a b", "'", `"`, "`", "''", "--", "-- ", "#", "/*", "*", "/", ";", "\\", "\\\\", "\n", "\r", "?", "@", "1", ", 2", " FROM zt ", ")", "(",
 	"/*!", "/*!50000", "+", "\x00", "\x1a", "%", "_", "$$", "$x$", "controller:orders", "traceparent='00-1'", "\\'", "\\n", "\\%", "\\Z",

@@ -107,8 +107,8 @@ const misspelt = 1300
 
 const enough = 12
 
-// questions gives, for each text that the proxy does not refuse, the text and what the
-// proxy reads, and where they are among all.
+// questions returns, for each text that the proxy does not refuse, the text and the proxy's reading, and their indexes among
+// all texts.
 func (k *kettle) questions(texts []string, mode stmt.Mode) (asked []string, at []int) {
 	for _, text := range texts {
 		canonical, refused := k.of(text, mode, k.as)
@@ -132,7 +132,7 @@ func why(err error) string {
 	return err.Error()
 }
 
-// question is what a server is asked about a text: itself, or for its digest.
+// question returns the query about a text: the text itself, or a query for its digest.
 func (k *kettle) question(text string) string {
 	if k.as == values {
 		return text
@@ -147,17 +147,16 @@ func (k *kettle) count(a said) {
 	k.refusals[fmt.Sprintf("the server's %d", a.code)]++
 }
 
-// differ tells whether a server reads the canonical text in another way. A text that
-// it does not take at all is read in no way.
+// differ reports whether a server reads the canonical text in another way. A text that the server refuses has no reading.
 func (k *kettle) differ(text, canonical said) bool {
 	if text.code == 1064 && text.results == 0 || k.as == tokenKinds && (text.code == undigested || text.code == misspelt) {
 		return false
 	}
 	if slices.Contains(mixed, text.code) {
-		return false // it depends on whether letters beyond ASCII are escaped
+		return false // the result depends on whether letters beyond ASCII are escaped
 	}
 	if canonical.code == undigested && !strings.Contains(canonical.message, "SQL syntax") {
-		return false // of a literal that stands for all of its kind
+		return false // the error is about a literal that replaces all literals of its kind
 	}
 	return !text.equal(canonical)
 }
@@ -182,7 +181,7 @@ func (k *kettle) explain(s soup) string {
 	return fmt.Sprintf("%s, %s, sql_mode %q: %q\n  server: %v\n  proxy reads %q: %v", k.engine, k.charset, k.mode, s.String(), answers[0], canonical, answers[1])
 }
 
-// shrink leaves out of a soup what can be left out: pieces, then bytes of them.
+// shrink removes parts of a soup without which the difference remains: pieces, then bytes of them.
 func shrink(s soup, differs func(soup) bool) soup {
 	for _, split := range []func(soup) soup{func(s soup) soup { return s }, bytewise} {
 		s = split(s)
@@ -245,10 +244,10 @@ func fromEnvironment(t *testing.T, name string, usual uint64) uint64 {
 	return n
 }
 
-// The servers answer what is sent as what the proxy reads of it.
+// The servers give the same answer to a text and to the proxy's reading of it.
 func TestSoupsAnswers(t *testing.T) { servers.Engines(t, soups(values)) }
 
-// MySQL's own lexer reads what is sent as what the proxy reads of it.
+// MySQL's own lexer reads a text as the proxy does.
 func TestSoupsDigests(t *testing.T) { soups(tokenKinds)(t, servers.MySQL) }
 
 func soups(as literals) func(*testing.T, servers.Engine) {
@@ -285,8 +284,7 @@ func heat(t *testing.T, engine servers.Engine, as literals, round func(*kettle) 
 	return kettles, group.Wait
 }
 
-// report tells what became of the soups. At least one of so many must be accepted: of
-// what a server refuses nothing is known.
+// report logs the outcomes of the soups. A minimum share must be accepted, because a refused text proves nothing.
 func report(t *testing.T, engine servers.Engine, kettles []*kettle, few int) {
 	var all kettle
 	all.refusals = map[string]int{}

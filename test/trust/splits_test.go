@@ -21,8 +21,8 @@ func TestSoupsAreSplit(t *testing.T) {
 	})
 }
 
-// splitRound compares what the server answers to texts of several soups with what it
-// answers to each of the pieces into which the proxy splits them.
+// splitRound compares a server's answers to texts of several soups with its answers to the pieces into which the proxy splits
+// them.
 func (k *kettle) splitRound() error {
 	mode, c, err := k.prepare()
 	if err != nil {
@@ -38,13 +38,12 @@ func (k *kettle) splitRound() error {
 	return k.compareSplits(texts, mode)
 }
 
-// separators stand between two statements, or seem to.
+// separators are texts that separate two statements, or seem to.
 var separators = []string{
 	";", ";", "; ", " ;", "\n;\n", ";;", "; ;", ";/* ; */", ";-- ;\n", ";#;\n", "--;", "--\n;", ";\x00", "/*;*/;", "';", "/*!;*/", ";/*! */",
 }
 
-// compareSplits compares what the server answers to texts with what it answers to the
-// pieces into which the proxy splits them.
+// compareSplits compares a server's answers to texts with its answers to the pieces into which the proxy splits them.
 func (k *kettle) compareSplits(texts []string, mode stmt.Mode) error {
 	var wholes []string
 	var splits [][]string
@@ -78,9 +77,9 @@ func (k *kettle) compareSplits(texts []string, mode stmt.Mode) error {
 	return nil
 }
 
-// sameUntilRefused tells whether a server answers the pieces as the whole text. Where it
-// takes an empty statement between two semicolons for an error, the proxy goes on. Whether
-// character sets can't be mixed depends on what is escaped, which the pieces aren't.
+// sameUntilRefused reports whether a server answers the pieces as it answers the whole text. It permits two differences. A
+// server may refuse an empty statement between two semicolons, and the proxy continues. Whether character sets can be mixed
+// depends on escapes, which the pieces don't have.
 func sameUntilRefused(whole, sum said, pieces []string) bool {
 	const syntax, empty = 1064, 1065
 	if (whole.code == syntax || whole.code == empty) && whole.results < len(pieces) && (pieces[whole.results] == blankPiece || whole.code == empty) {

@@ -20,12 +20,12 @@ type stand struct {
 	engine servers.Engine
 	server *servers.Server // the plain one
 
-	admins     []*session // of each shard, and last of the plain server
-	app, plain *session   // who prepares and clears up; each test's own
+	admins     []*session // one for each shard, the last one for the plain server
+	app, plain *session   // they prepare and clean up; each test has its own
 	rows       map[string]string
 	changed    *cluster.Cluster // with the users
-	objects    []string         // what each server has at first
-	told       uint64           // of connections that were changed: see foreseen
+	objects    []string         // the initial objects of each server
+	told       uint64           // number of connections whose server reported a change: see foreseen
 	lasting    *lasting
 }
 
@@ -92,7 +92,7 @@ var tables = map[string]string{
 	"secret":     "*",
 }
 
-// password is that of all users on the plain server too.
+// password is the password of all users, on the plain server too.
 const password = shop.Password
 
 func newStand(t *lasting, engine servers.Engine) *stand {
@@ -149,8 +149,8 @@ func track(t testing.TB, engine servers.Engine, all []*servers.Server) {
 	}
 }
 
-// foreseen holds that no connection was lent on as clean that its server called
-// changed, since it was asked last.
+// foreseen checks that, since the last check, no connection was lent again without a reset although its server had reported a
+// change.
 func (s *stand) foreseen(t *testing.T) {
 	t.Helper()
 	if n := s.unforeseen(t); n > 0 {
@@ -364,7 +364,7 @@ func (s *stand) rowsNow(t testing.TB, unlike func(name, shards, plain string)) m
 	return now
 }
 
-// all reads the rows of all tables that a server has.
+// all returns the rows of all tables of a server.
 func (s *stand) all(server int) map[string][]string {
 	var names, texts []string
 	for name, columns := range tables {

@@ -150,7 +150,7 @@ func uses(w, of way) bool {
 		of.name == "trigger" && strings.Contains(text, "mt{n}") || of.name == "procedure" && strings.Contains(text, "mp{n}")
 }
 
-// newMatrix finds on the plain server what can be made, and makes it on a shard too.
+// newMatrix finds out which objects the plain server can create, and creates them on a shard too.
 func newMatrix(t *testing.T, engine servers.Engine, limits backend.Limits) *matrix {
 	t.Helper()
 	m := &matrix{engine: engine, plain: servers.Shared(t, engine, 2)[1], made: map[string]bool{}, first: limits.MaxOpen}
@@ -214,7 +214,7 @@ func (m *matrix) possible(n int, k kind, w way) bool {
 	return true
 }
 
-// run creates the state in two sessions, and returns what each then shows of it.
+// run creates the state in two sessions, and returns the answers about it in each.
 func (m *matrix) run(t *testing.T, n int, k kind, w way, proxy, plain *session) (got, want string, refused bool) {
 	t.Helper()
 	var args []any

@@ -44,7 +44,7 @@ const raidLength, raiders, perSession = 800, 8, 50
 type raid struct {
 	*shop.Shop
 	engine  servers.Engine
-	dir     string // in which no statement may leave a file
+	dir     string // no statement may leave a file in it
 	admins  []*session
 	before  []string
 	raiders []*generator
@@ -55,7 +55,7 @@ type raid struct {
 type counts struct {
 	said                                int
 	passed, refused, failed             int // by the proxy; failed: the server's own error
-	sampled, valid, guilty, guiltyValid int // of a sample: how many the server accepts; of those that must be refused likewise
+	sampled, valid, guilty, guiltyValid int // of a sample: how many texts the server accepts, and the same for those that must be refused
 	codes                               map[string]int
 }
 
@@ -223,7 +223,7 @@ func (r *raid) report(t *testing.T) {
 	}
 }
 
-// unchanged are queries of what no statement may change: the schema locus, accounts, global variables, plugins.
+// unchanged are queries for everything that no statement may change: the schema locus, accounts and global variables.
 var unchanged = []string{
 	"SELECT 'table', TABLE_SCHEMA, TABLE_NAME, TABLE_TYPE, ENGINE, CREATE_OPTIONS, TABLE_COMMENT FROM information_schema.TABLES WHERE LOWER(TABLE_SCHEMA) = 'locus'",
 	"SELECT 'column', TABLE_NAME, COLUMN_NAME, COLUMN_TYPE, COLUMN_DEFAULT FROM information_schema.COLUMNS WHERE LOWER(TABLE_SCHEMA) = 'locus'",

@@ -261,7 +261,7 @@ var tried = []write{
 	writes("1008", "SET STATEMENT max_statement_time=10 + 1 FOR SELECT owner FROM ticket"),
 	writes("1008", "SET STATEMENT sql_log_bin=0 FOR DELETE FROM ticket"),
 
-	// MariaDB's FETCH and OFFSET, which MySQL doesn't know.
+	// FETCH and OFFSET exist in MariaDB, and not in MySQL.
 	writes("", "INSERT INTO ticket (owner, seat, note) VALUES (1, 1, 'a'), (2, 1, 'b'), (3, 1, 'c'), (4, 7, 'd'), (5, 2, 'e')", "SELECT owner FROM ticket ORDER BY owner FETCH FIRST 2 ROWS ONLY", "SELECT FOUND_ROWS()",
 		"SELECT owner FROM ticket ORDER BY owner FETCH NEXT ROW ONLY", "SELECT owner FROM ticket ORDER BY owner OFFSET 1 ROW FETCH NEXT 2 ROWS ONLY", "SELECT owner FROM ticket WHERE seat = 1 ORDER BY owner OFFSET 1 ROWS FETCH FIRST 5 ROWS ONLY", "SELECT FOUND_ROWS()",
 		"SELECT owner FROM ticket ORDER BY owner DESC OFFSET 2 ROWS FETCH NEXT ROW ONLY", "SELECT FOUND_ROWS()", "SELECT owner FROM ticket ORDER BY owner OFFSET 1 ROWS", "SELECT FOUND_ROWS()", "SELECT owner FROM ticket WHERE owner = 2 OFFSET 0 ROWS FETCH FIRST ROW ONLY",

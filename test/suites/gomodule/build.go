@@ -17,10 +17,10 @@ import (
 // program is a package's tests, built.
 type program struct{ directory, path string }
 
-// building is held while programs are built: both ends of a stand run the same ones.
+// building is locked while programs are built, because both ends of a stand run the same programs.
 var building sync.Mutex
 
-// programs are those of the packages. They are built once, beside the module's copy.
+// programs returns the test programs of the packages. They are built once, next to the module's copy.
 func (s Tests) programs(t testing.TB) (programs []program) {
 	t.Helper()
 	building.Lock()
@@ -31,7 +31,7 @@ func (s Tests) programs(t testing.TB) (programs []program) {
 	directories := s.goCommand(t, append([]string{"list", "-tags", s.Tags, "-f", "{{.Dir}}"}, s.Packages...)...)
 	for directory := range strings.Lines(directories) {
 		p := program{directory: strings.TrimSpace(directory)}
-		if !filepath.IsAbs(p.directory) { // what the command says of its work
+		if !filepath.IsAbs(p.directory) { // the directory that the command reports
 			continue
 		}
 		p.path = filepath.Join(filepath.Dir(s.Dir), "tests-of-"+strings.ReplaceAll(p.directory, "/", "-"))
@@ -45,7 +45,7 @@ func (s Tests) programs(t testing.TB) (programs []program) {
 	return programs
 }
 
-// Build builds a program of a copied module, with these build tags, and says where it is.
+// Build builds a program of a copied module, with the given build tags, and returns its path.
 func Build(t testing.TB, dir, pkg string, tags ...string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), filepath.Base(pkg))
@@ -53,8 +53,8 @@ func Build(t testing.TB, dir, pkg string, tags ...string) string {
 	return path
 }
 
-// goCommand runs one in the module, which has its own idea of what it depends on,
-// and may lack sums of what only its tests need.
+// goCommand runs a go command in the module. The module has dependencies of its own, and may lack checksums of modules that
+// only its tests need.
 func (s Tests) goCommand(t testing.TB, args ...string) string {
 	t.Helper()
 	c := stand.Command{

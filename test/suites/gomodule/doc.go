@@ -1,6 +1,5 @@
-// Package gomodule runs the tests that Go modules bring along, as suites of a
-// stand.
+// Package gomodule runs the tests of Go modules as suites of a stand.
 //
-// It owns getting a module, and copying it to where its tests may write. It never changes a module, and none of them becomes
-// a dependency of this one.
+// It owns the download of a module, and the copy to a directory where its tests may write. It never changes a module, and no
+// such module becomes a dependency of this one.
 package gomodule

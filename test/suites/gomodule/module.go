@@ -29,7 +29,7 @@ func (m Module) Copy(t testing.TB) string {
 	return to
 }
 
-// download makes sure that the module cache has it, and says where.
+// download makes sure that the module is in the module cache, and returns its directory.
 func (m Module) download(t testing.TB, dir string) (string, error) {
 	cmd := exec.CommandContext(t.Context(), "go", "mod", "download", "-json", m.Path+"@"+m.Version)
 	cmd.Dir = dir // outside any module

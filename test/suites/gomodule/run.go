@@ -22,8 +22,7 @@ type Tests struct {
 	Limit    time.Duration
 }
 
-// Run runs the tests of those names, or all, and tells what became of each that
-// has no subtests, and of each subtest in place of its test.
+// Run runs the tests with these names, or all, and returns their outcomes. A test with subtests is replaced by its subtests.
 func (s Tests) Run(t testing.TB, cases []string) stand.Outcomes {
 	t.Helper()
 	args := []string{"-test.v=test2json", "-test.paniconexit0", "-test.timeout=" + s.Limit.String()}

@@ -1,3 +1,3 @@
-// Package migrations has the tools that change schemas make, fill, alter and drop a sharded table through the proxy, which is declared
-// where they say what a table is: in its comment.
+// Package migrations tests tools that change schemas. Each tool creates, fills, alters and drops a sharded table through the
+// proxy. The table's comment declares it, as the tool writes comments.
 package migrations

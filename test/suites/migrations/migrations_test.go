@@ -25,9 +25,9 @@ const database = "depot"
 // tool changes the schema by its own migrations, of which there are three: one makes the table parcel, the next gives it a column weight,
 // an index on that, and a longer column note, and the last renames it.
 type tool struct {
-	parcel, crate  string                           // what it is called before, and after
+	parcel, crate  string                           // the table's name before and after the rename
 	up, back, down []string                         // all, all but the first back, the rest back
-	fill           func(*testing.T, stand.Endpoint) // with 12 rows of as many buyers
+	fill           func(*testing.T, stand.Endpoint) // inserts 12 rows of as many buyers
 	env            func(stand.Endpoint) []string
 }
 
@@ -62,14 +62,14 @@ func (tl tool) test(t *testing.T, engine servers.Engine) {
 	tl.columns(t, s, tl.crate, nil)
 	tl.run(t, s.Proxy, tl.down)
 	tl.columns(t, s, tl.parcel, nil)
-	tl.run(t, s.Proxy, tl.up) // what is declared stays, and the table comes back everywhere
+	tl.run(t, s.Proxy, tl.up) // the declaration stays, and the table is created on every shard again
 	tl.columns(t, s, tl.crate, all)
 	tl.holds(t, s, tl.crate, "COUNT(*)", "0")
 	tl.fill(t, s.Proxy)
 	tl.holds(t, s, tl.crate, "COUNT(*), COUNT(DISTINCT id), COUNT(DISTINCT buyer_uid), SUM(weight)", "12 12 12 84")
 }
 
-// columns holds a table to what each shard is to have of it.
+// columns checks the columns of a table on each shard.
 func (tl tool) columns(t *testing.T, s *stand.Stand, table string, want []string) {
 	t.Helper()
 	for shard := range s.Shop.Servers {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// rows are those of a query with one field, one after the other.
+// rows returns the values of a query with one field.
 func rows(t *testing.T, db *sql.DB, query string) string {
 	t.Helper()
 	answer, err := db.QueryContext(t.Context(), query)

@@ -79,8 +79,8 @@ func (s suite) both(t *testing.T, engine servers.Engine, j job, plain, proxy *en
 	return <-done, p
 }
 
-// recorded runs a job at both ends and compares what was recorded. A statement
-// that the server refuses is part of it: the next one is run.
+// recorded runs a job at both ends and compares the recorded results. The result may contain an error of a statement; the next
+// statement is then run.
 func (s suite) recorded(t *testing.T, j job, plain, proxy *end) (d, p verdict) {
 	dir := t.TempDir()
 	record := func(at *end, name string) (verdict, string) {

@@ -14,8 +14,7 @@ import (
 	"locus/internal/test/servers"
 )
 
-// site is a server that cases run on, directly or through a proxy, and what it
-// was before the first.
+// site is a server that cases run on, directly or through a proxy, and its state before the first case.
 type site struct {
 	server    *servers.Server
 	variables map[string]string
@@ -35,9 +34,8 @@ func newSite(ctx context.Context, server *servers.Server) (*site, error) {
 // kept are databases that belong to the server.
 var kept = []string{"information_schema", "performance_schema", "mysql", "sys"}
 
-// clean makes the server what a case expects to find: an empty database test,
-// what the suite's include files call, no accounts but root's, the variables of
-// the start.
+// clean gives the server the state that a case expects: an empty database test, the objects that the suite's include files
+// use, no accounts but root's, and the initial variables.
 func (s *site) clean(ctx context.Context) error {
 	conn, err := s.server.Connect(ctx)
 	if err != nil {
@@ -90,7 +88,7 @@ func (s *site) charset() string {
 	return "utf8mb4"
 }
 
-// leftOver gives the statements that remove what cases have left.
+// leftOver returns the statements that remove objects that cases have left.
 func (s *site) leftOver(conn *client.Conn) (run []string, err error) {
 	databases, err := column(conn, "SELECT schema_name FROM information_schema.schemata")
 	if err != nil {
@@ -155,8 +153,7 @@ func column(conn *client.Conn, query string) (values []string, err error) {
 	return values, nil
 }
 
-// killAll ends all connections: those of a case that took too long still wait on
-// the server.
+// killAll ends all connections. The statements of a case that took too long are still waiting on the server.
 func (s *site) killAll(ctx context.Context) error {
 	conn, err := s.server.Connect(ctx)
 	if err != nil {
@@ -168,7 +165,7 @@ func (s *site) killAll(ctx context.Context) error {
 		return err
 	}
 	for _, id := range ids {
-		_, _ = conn.Execute("KILL " + id) // it may have ended meanwhile
+		_, _ = conn.Execute("KILL " + id) // the connection may have ended meanwhile
 	}
 	return nil
 }

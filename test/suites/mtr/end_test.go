@@ -17,7 +17,7 @@ import (
 type end struct {
 	addr  string
 	vars  string  // the case's own directory, for files
-	sites []*site // the servers that cases run on; what nobody declared is on the first
+	sites []*site // the servers that cases run on; undeclared tables are on the first
 }
 
 // ends are both, on servers of their own.
@@ -61,7 +61,7 @@ func serve(t *testing.T, shards []*servers.Server) string {
 	return addr
 }
 
-// data is the data directory in which cases look for files.
+// data returns the data directory in which cases look for files.
 func (e *end) data() string { return filepath.Join(e.sites[0].server.Dir(), "data") }
 
 func (e *end) clean(ctx context.Context) error {
@@ -73,7 +73,7 @@ func (e *end) clean(ctx context.Context) error {
 	return nil
 }
 
-// stop ends what a case that took too long still does on the servers.
+// stop ends statements on the servers that a case has left running because it took too long.
 func (e *end) stop(ctx context.Context) error {
 	for _, s := range e.sites {
 		if err := s.killAll(ctx); err != nil {
@@ -83,7 +83,7 @@ func (e *end) stop(ctx context.Context) error {
 	return nil
 }
 
-// died tells whether a case has ended a server.
+// died reports whether a case has ended a server.
 func (e *end) died() bool {
 	for _, s := range e.sites {
 		select {

@@ -17,8 +17,7 @@ type job struct {
 	protocol protocol
 }
 
-// String is the case's name, with the protocol if it isn't text: what
-// exceptions are listed under.
+// String returns the case's name, with the protocol if it isn't text. Exceptions are listed under this name.
 func (j job) String() string {
 	if j.protocol == text {
 		return j.name

@@ -25,8 +25,7 @@ import (
 	"locus/internal/test/servers"
 )
 
-// timeZone is what the suite's results were recorded in. Servers and clients
-// take it from the environment.
+// timeZone is the time zone in which the suite's results were recorded. Servers and clients read it from the environment.
 const timeZone = "GMT-3"
 
 func TestMain(m *testing.M) {

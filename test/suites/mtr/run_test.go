@@ -26,7 +26,7 @@ const (
 
 var protocolArgs = map[protocol][]string{text: nil, prepared: {"--ps-protocol"}, cursor: {"--ps-protocol", "--cursor-protocol"}}
 
-// verdict is what became of a case at one end.
+// verdict is the result of a case at one end.
 type verdict struct {
 	stand.Outcome
 	took time.Duration
@@ -81,7 +81,7 @@ func (s suite) client(ctx context.Context, j job, at *end, mode ...string) verdi
 	}, protocolArgs[j.protocol], mode)
 	cmd := exec.CommandContext(ctx, s.program, args...)
 	cmd.Dir, cmd.Env = s.dir, environment(s, j.testCase, at, host, port)
-	// What the client has started itself must end with it.
+	// Processes that the client has started must end with it.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second
@@ -120,7 +120,7 @@ func prepare(at *end, dir string) error {
 		os.Symlink(at.data(), filepath.Join(at.vars, "mysqld.1", "data")))
 }
 
-// environment is what the suite's own driver tells a case.
+// environment returns the variables that the suite's own driver sets for a case.
 func environment(s suite, c testCase, at *end, host, port string) []string {
 	client := fmt.Sprintf(" --no-defaults --protocol=tcp --host=%s --port=%s --user=root", host, port)
 	return []string{

@@ -9,9 +9,8 @@ import (
 	"locus/internal/test/servers"
 )
 
-// options make a server what the suite's results were recorded on
-// (include/default_mysqld.cnf). Root's account is for localhost, so names of
-// hosts must be looked up.
+// options configure a server like the one on which the suite's results were recorded (include/default_mysqld.cnf). Root's
+// account is for localhost, so names of hosts must be looked up.
 var options = map[servers.Engine][]string{
 	servers.MariaDB: {
 		"--skip-name-resolve=0", "--skip-log-bin", "--local-infile", "--secure-file-priv=",
@@ -24,8 +23,7 @@ var options = map[servers.Engine][]string{
 	servers.MySQL: {"--local-infile", "--log-bin-trust-function-creators=1", "--innodb-stats-auto-recalc=OFF"},
 }
 
-// startServers starts n servers for the suite, with std_data where its cases
-// look for it from a data directory.
+// startServers starts n servers for the suite, with std_data where its cases look for it, relative to a data directory.
 func startServers(t *testing.T, s suite, engine servers.Engine, n int) []*servers.Server {
 	t.Helper()
 	started := servers.Start(t, engine, n, options[engine]...)
@@ -37,7 +35,7 @@ func startServers(t *testing.T, s suite, engine servers.Engine, n int) []*server
 		switch engine {
 		case servers.MariaDB:
 			loadZones(t, server)
-		case servers.MySQL: // it has no name for 127.0.0.1
+		case servers.MySQL: // MySQL has no name for 127.0.0.1
 			server.Exec(t, "CREATE USER root@'%'", "GRANT ALL PRIVILEGES ON *.* TO root@'%' WITH GRANT OPTION")
 		}
 	}

@@ -11,9 +11,9 @@ import (
 	"locus/test/suites/stand"
 )
 
-// suite is MariaDB's test suite as it is installed.
+// suite is the installed test suite of MariaDB.
 type suite struct {
-	dir       string // with main/, include/ and suite/
+	dir       string // the directory that contains main/, include/ and suite/
 	program   string // the client that runs a case
 	libraries string // where the client finds those that the machine may lack
 }

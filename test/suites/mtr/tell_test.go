@@ -12,9 +12,8 @@ import (
 	"locus/internal/test/servers"
 )
 
-// tell runs the cases that a pattern matches, or that a file names if it begins
-// with @, in the protocols of LOCUS_MTR_PROTOCOLS, and tells what became of each.
-// What the client has said goes to files in LOCUS_MTR_OUT.
+// tell runs cases in the protocols of LOCUS_MTR_PROTOCOLS, and logs their outcomes. The cases match a pattern, or are listed
+// in a file if the pattern begins with @. The client's output is written to files in LOCUS_MTR_OUT.
 func (s suite) tell(t *testing.T, engine servers.Engine, pattern string) {
 	t.Helper()
 	names, err := s.named(pattern)
@@ -64,8 +63,8 @@ func (s suite) named(pattern string) ([]string, error) {
 	return s.all(matches)
 }
 
-// difference tells where two files differ.
+// difference returns the differences between two files.
 func difference(t *testing.T, want, got string) string {
-	said, _ := exec.CommandContext(t.Context(), "diff", "-a", "-U3", want, got).CombinedOutput() // it ends with 1 as they differ
+	said, _ := exec.CommandContext(t.Context(), "diff", "-a", "-U3", want, got).CombinedOutput() // diff ends with status 1 if the files differ
 	return string(said[:min(len(said), 16<<10)])
 }

@@ -73,7 +73,7 @@ func fill(t *testing.T, db *sql.DB) {
 	}
 }
 
-// change runs the tool, and tells whether it did what it was to.
+// change runs the tool, and reports whether it succeeded.
 func change(t *testing.T, addr, user, password, schema, table string) (done bool, said string) {
 	t.Helper()
 	host, port, err := net.SplitHostPort(addr)
@@ -163,8 +163,8 @@ func repeated(ctx context.Context, db *sql.DB, text string, deadlocks *atomic.In
 	}
 }
 
-// Through the proxy it is refused: it would copy by triggers, of which moves would know nothing. The first that it makes is refused, so
-// that nothing is made or declared at any time, and the table stays as it is.
+// The proxy refuses the tool, because the tool would copy rows by triggers of which moves would not know. The first trigger is
+// refused, so nothing is created or declared at any time, and the table is unchanged.
 func TestThroughTheProxy(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		for way, start := range ways {
@@ -205,7 +205,7 @@ func TestThroughTheProxy(t *testing.T) {
 	})
 }
 
-// logged has the shards write down what they are sent, from now on.
+// logged makes the shards log the statements that they receive from now on.
 func logged(t *testing.T, s *shop.Shop) {
 	t.Helper()
 	for _, server := range s.Servers {

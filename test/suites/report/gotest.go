@@ -8,13 +8,13 @@ import (
 	"locus/test/suites/stand"
 )
 
-// event is what `go doc cmd/test2json` describes.
+// event is the record that `go doc cmd/test2json` describes.
 type event struct {
 	Action, Package, Test, Output string
 }
 
-// GoTest reads the output of go test -json. It leaves out lines of another form, such as those of the build. A test that has subtests is
-// not a case: its subtests are.
+// GoTest reads the output of go test -json. It ignores lines of another form, such as the output of the build. If a test has
+// subtests, only the subtests are cases.
 func GoTest(out []byte) stand.Outcomes {
 	outcomes, said := stand.Outcomes{}, map[string]*strings.Builder{}
 	for line := range bytes.Lines(out) {

@@ -48,7 +48,7 @@ type result struct {
 func parseJUnit(in io.Reader, name Name) (stand.Outcomes, error) {
 	outcomes := stand.Outcomes{}
 	decoder := xml.NewDecoder(in)
-	decoder.Strict = false // PHP quotes what its tests printed, whatever that is
+	decoder.Strict = false // PHP includes the output of its tests, which may be invalid
 	for {
 		token, err := decoder.Token()
 		if errors.Is(err, io.EOF) {

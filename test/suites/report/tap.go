@@ -35,7 +35,7 @@ func TAP(out []byte) stand.Outcomes {
 		}
 		m := tapResult.FindStringSubmatch(line)
 		if m == nil {
-			if o, ok := outcomes[last]; ok && o.State == stand.Failed { // what it says of the failure
+			if o, ok := outcomes[last]; ok && o.State == stand.Failed { // the description of the failure
 				o.Detail += line + "\n"
 				outcomes[last] = o
 			}

@@ -17,7 +17,7 @@ import (
 // Command is a program that runs a suite.
 type Command struct {
 	Dir   string
-	Env   []string // in addition to the test's own
+	Env   []string // in addition to the test's own environment
 	Args  []string // the program first
 	Stdin string
 	Limit time.Duration // after which it is killed with all it started

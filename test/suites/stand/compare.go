@@ -12,9 +12,9 @@ import (
 // Run runs a suite's cases at an endpoint and returns their outcomes; nil cases are all.
 type Run func(t *testing.T, at Endpoint, cases []string) Outcomes
 
-// Check runs a suite at both ends, one after the other, and compares. The exceptions are those of the suite's directory. A case that fails
-// through the proxy only runs directly again: if its outcome differs from the first one, the suite itself is unsteady, and the case counts
-// as failed. Check returns the outcomes of the plain server.
+// Check runs a suite at both ends, one after the other, and compares the outcomes. The exceptions are in the suite's
+// directory. If a case fails only through the proxy, it runs directly again. If its outcome then differs from the first one,
+// the suite itself is unstable, and the case counts as failed. Check returns the outcomes of the plain server.
 func (s *Stand) Check(t *testing.T, dir string, run Run) Outcomes {
 	t.Helper()
 	direct := run(t, s.Direct, nil)
@@ -52,7 +52,7 @@ func (s *Stand) judge(t *testing.T, dir string, run Run, direct, proxy Outcomes)
 			}
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(exceptions)) { // what a reason is held to
+	for _, name := range slices.Sorted(maps.Keys(exceptions)) { // the failures with which a reason is compared
 		said, _, _ := strings.Cut(strings.TrimSpace(proxy[name].Detail), "\n")
 		t.Logf("excepted: %s (%s): %s %s", name, exceptions[name], proxy[name].State, said)
 	}

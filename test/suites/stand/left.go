@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// left counts the statements after which a connection is not lent on as it is, by what they are.
+// left counts, by their kind, the statements after which a connection is not lent again without a reset.
 type left map[string]int
 
 // note counts a statement, by the state that it may leave and its first words.

@@ -21,7 +21,7 @@ type refused struct {
 	slog.Handler // of the stand's proxy
 	mu           sync.Mutex
 	codes        map[string]int
-	texts        map[string]int // by the code or the kind of state, and by the text without literals
+	texts        map[string]int // by the code, or the kind of state, and by the text without literals
 	left         left
 }
 
@@ -54,7 +54,7 @@ func (r *refused) keep(text string) {
 func (r *refused) WithAttrs([]slog.Attr) slog.Handler { return r }
 func (r *refused) WithGroup(string) slog.Handler      { return r }
 
-// tell logs what was refused, and writes each text into the file that LOCUS_REFUSED names, if it is set.
+// tell logs the refusals, and writes each text into the file that LOCUS_REFUSED names, if it is set.
 func (r *refused) tell(t *testing.T, p *proxy.Proxy) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

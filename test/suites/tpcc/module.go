@@ -15,5 +15,5 @@ var Module = gomodule.Module{
 // Database is where its tables are.
 const Database = "tpcc"
 
-// Complaint is what it says of what it could not do, and then goes on.
+// Complaint matches an error that the program prints before it continues.
 var Complaint = regexp.MustCompile(`(?im)^.*(failed|error|panic|err ).*$`)

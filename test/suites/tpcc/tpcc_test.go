@@ -57,7 +57,7 @@ func TestSharded(t *testing.T) {
 		tpcc("check", "--check-all")
 		out := tpcc("run", "--count", "2000")
 		t.Logf("%s", out[strings.LastIndex(out, "Finished"):])
-		tpcc("check") // one of the others is of the rows that were made at first
+		tpcc("check") // one of the other checks is about the initial rows
 		s.Spread(t, Database, "warehouse", "district", "customer", "history", "new_order", "orders", "order_line", "stock", "item")
 		tpcc("cleanup")
 	})

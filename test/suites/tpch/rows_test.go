@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// So many rows there are: a hundredth of what the benchmark begins with.
+// The numbers of rows: a hundredth of the benchmark's initial numbers.
 const (
 	suppliers = 100
 	parts     = 2000
@@ -69,7 +69,7 @@ var (
 
 const days = 2406 - 151 // of orders
 
-// rowsOnce are the rows of each table, as they stand in an INSERT.
+// rowsOnce returns the rows of each table, as they are written in an INSERT.
 var rowsOnce = sync.OnceValue(func() map[string][]string {
 	g := generator{rand.New(rand.NewPCG(19, 92)), map[string][]string{}}
 	for i, name := range regions {
@@ -90,7 +90,7 @@ var rowsOnce = sync.OnceValue(func() map[string][]string {
 		g.row("customer", key, fmt.Sprintf("Customer#%09d", key), g.address(), nation, g.phone(nation), g.cents(-99999, 999999), g.pick(segments), g.remark())
 	}
 	for n := range orders {
-		g.order(n/8*32 + n%8 + 1) // of 32 keys 8 are there
+		g.order(n/8*32 + n%8 + 1) // 8 of 32 keys exist
 	}
 	return g.rows
 })

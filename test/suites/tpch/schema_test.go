@@ -2,7 +2,7 @@
 
 package tpch
 
-// table is one of the schema, with indexes on what refers to others. Foreign keys are left out.
+// table is a table of the schema, with indexes on the columns that refer to others. Foreign keys are left out.
 type table struct{ name, columns string }
 
 var tables = []table{

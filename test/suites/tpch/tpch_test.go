@@ -22,7 +22,7 @@ func TestMain(m *testing.M) { servers.Main(m) }
 
 const database = "tpch"
 
-// layouts say by what tables are sharded. The others are global.
+// layouts contain the columns by which tables are sharded. The other tables are global.
 var layouts = map[string]map[string]string{
 	"orders": {"orders": "o_orderkey", "lineitem": "l_orderkey"},
 	"all large": {

@@ -282,7 +282,7 @@ func TestLocks(t *testing.T) {
 	ok(t, a.Commit())
 }
 
-// Types are what GORM's driver has types for.
+// Types has a field for each type that GORM's driver supports.
 type Types struct {
 	ID    uint64
 	Big   uint64
@@ -378,7 +378,7 @@ func TestAssociations(t *testing.T) {
 	})
 }
 
-// Changing is a table at first, and Changed what becomes of it.
+// Changing is the first definition of a table, and Changed the later one.
 type Changing struct {
 	ID   uint
 	Name string `gorm:"size:10;index:by_name"`
