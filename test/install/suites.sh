@@ -10,7 +10,7 @@ here=$(dirname "$(readlink -f "$0")")
 . "$here/apt.sh"
 suites=$(readlink -f "$here/../suites")
 dir=${LOCUS_SUITES_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/locus/suites}
-parts=(browser node mysqljs mtr pymysql mysqlclient sqlalchemy peewee django php eloquent perl ruby java sysbench mydumper ptosc wordpress mediawiki ghost installers)
+parts=(browser node mysqljs mtr pymysql mysqlclient sqlalchemy peewee django php eloquent doctrine perl dbixclass ruby sequel java sysbench mydumper ptosc wordpress mediawiki ghost installers)
 
 # node: the npm packages of test/suites/node/package-lock.json, in node/.
 install_node() { install_npm "$suites/node" "$dir/node"; }
@@ -157,16 +157,22 @@ install_php() {
 
 install_eloquent() { packages php-cli php-mysql php-illuminate-database; }
 
+install_doctrine() { packages php-cli php-mysql php-doctrine-orm; }
+
 install_perl() {
   packages libdbd-mysql-perl libdbd-mariadb-perl libtest-deep-perl
   upstream bookworm libdbd-mysql-perl dbd-mysql
   upstream bookworm libdbd-mariadb-perl dbd-mariadb
 }
 
+install_dbixclass() { packages libdbd-mysql-perl libdbix-class-perl libsql-translator-perl; }
+
 install_ruby() {
   packages ruby-mysql2 ruby-activerecord ruby-actionpack ruby-bcrypt ruby-byebug
   upstream bookworm rails rails activerecord
 }
+
+install_sequel() { packages ruby-mysql2 ruby-sequel; }
 
 install_java() {
   packages default-jdk-headless libmariadb-java junit4 libhamcrest-java libjna-java

@@ -239,6 +239,22 @@ var sharding = []suite{
 		name: "eloquent", databases: []string{"suite"}, least: 21, cluster: scattering(""),
 		tests: scenarios{args: []string{"/usr/bin/php"}, cases: "eloquent/cases.php", inShop: "eloquent/shop.php"},
 	},
+	{
+		name: "sequel", databases: []string{"suite"}, least: 19, cluster: scattering(""), spread: shopTables,
+		tests: scenarios{args: []string{"/usr/bin/ruby", "-W0"}, cases: "sequel/cases.rb", inShop: "sequel/shop.rb"},
+	},
+	{
+		name: "doctrine", databases: []string{"suite"}, least: 17, cluster: scattering(""), spread: shopTables,
+		tests: scenarios{args: []string{"/usr/bin/php"}, cases: "doctrine/cases.php", inShop: "doctrine/shop.php"},
+	},
+	{
+		name: "mikroorm", databases: []string{"suite"}, least: 16, cluster: scattering(""), spread: shopTables,
+		tests: script{cases: "mikroorm/cases.js", inShop: "mikroorm/shop.js"},
+	},
+	{
+		name: "dbixclass", databases: []string{"suite"}, least: 18, cluster: scattering(""), spread: shopTables,
+		tests: scenarios{args: []string{"/usr/bin/perl", "-I{here}/scenarios"}, cases: "dbixclass/cases.pl", inShop: "dbixclass/shop.pl"},
+	},
 }
 
 // shopTables are the sharded tables that the cases of mappers fill.
