@@ -28,6 +28,11 @@ const greetTimeout = 3 * time.Second
 //
 // known is the earlier result, and change contains everything that may have changed since.
 func findTables(ctx context.Context, pools *backend.Registry, c *cluster.Cluster, before *catalog.Catalog, known *schema.Found, change catalog.Change, log *slog.Logger) (*schema.Found, schema.Querier, error) {
+	if !change.Everything { // the shards have just run the definition
+		if found, first, err := findQuickly(ctx, pools, c, before, known, change); err == nil {
+			return found, first, nil
+		}
+	}
 	reached, first, down := reachable(ctx, pools, c, change)
 	if first == nil {
 		return nil, nil, fmt.Errorf("no shard can be reached: %w", errors.Join(down...))
@@ -37,6 +42,20 @@ func findTables(ctx context.Context, pools *backend.Registry, c *cluster.Cluster
 	}
 	found, err := known.Again(ctx, reached, c, before, change)
 	return found, first, err
+}
+
+// findQuickly is findTables without finding out first which shards answer. It fails if one does not.
+func findQuickly(ctx context.Context, pools *backend.Registry, c *cluster.Cluster, before *catalog.Catalog, known *schema.Found, change catalog.Change) (*schema.Found, schema.Querier, error) {
+	ctx, cancel := context.WithTimeout(ctx, greetTimeout)
+	defer cancel()
+	all := map[router.ShardName]schema.Querier{}
+	for _, name := range c.ShardNames() {
+		if pool, ok := pools.Pool(name); ok && change.Concerns(name) {
+			all[name] = schema.Pooled{Pool: pool}
+		}
+	}
+	found, err := known.Again(ctx, all, c, before, change)
+	return found, all[c.Settings.DefaultShard], err
 }
 
 // reachable returns the shards that a change concerns and that answer, one of them as [findTables] does, and the errors of those

@@ -103,24 +103,43 @@ func (s *Statement) Change(shards ...router.ShardName) (c catalog.Change) {
 	}
 	if st.Trigger != nil {
 		if on := s.triggered(); on != (catalog.TableName{}) {
-			return catalog.Change{Shards: shards, Tables: []catalog.TableName{on}}
+			return catalog.Change{Shards: shards, Tables: []catalog.TableName{on}, Alone: []catalog.TableName{on}}
 		}
 		return catalog.Anything
 	}
 	if st.Kind != stmt.DDL || st.Features&stmt.Program != 0 {
 		return catalog.Anything
 	}
-	named := slices.Concat(st.Tables, st.Dropped)
-	for _, one := range st.Renames {
-		named = append(named, one.From, one.To)
-	}
-	for _, name := range named {
-		c = c.And(catalog.Change{Shards: shards, Tables: []catalog.TableName{s.FullName(name)}})
+	names, alone := st.Redefined()
+	for _, name := range names {
+		one := catalog.Change{Shards: shards, Tables: []catalog.TableName{s.FullName(name)}}
+		if alone {
+			one.Alone = one.Tables
+		}
+		c = c.And(one)
 	}
 	if c.Empty() {
 		return catalog.Anything
 	}
 	return c
+}
+
+// FoundNothing reports whether the OK of a shard, with this number of warnings, shows that a DROP with IF EXISTS has dropped nothing. The server
+// warns once about each object that it lacks, and the catalog doesn't have them either.
+func (s *Statement) FoundNothing(shard router.ShardName, warnings uint16) bool {
+	st, c := s.Facts.Statement, s.Under.Catalog
+	switch {
+	case st.Verb != "DROP" || c.Listings()[shard] == nil:
+		return false
+	case st.Trigger != nil:
+		return st.Trigger.IfExists && warnings == 1 && s.triggered() == catalog.TableName{}
+	case st.Defined != nil:
+		name := s.FullName(st.Defined.Name)
+		_, lack := c.StoredOn(name.Schema, name.Schema, name.Name)
+		return st.Defined.IfExists && warnings == 1 && slices.Contains(lack, shard)
+	}
+	return st.IfExists && len(st.Dropped) > 0 && int(warnings) == len(st.Dropped) &&
+		!slices.ContainsFunc(st.Dropped, func(t stmt.TableName) bool { return c.Knows(s.FullName(t)) })
 }
 
 // triggered returns the table of the trigger that the statement creates or drops, or no name if the catalog doesn't have the trigger.

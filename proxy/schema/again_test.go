@@ -10,6 +10,7 @@ import (
 
 	"locus/internal/test/servers"
 	"locus/router/catalog"
+	"locus/router/stmt"
 )
 
 // After any definition, Again finds the same as Find, which reads everything.
@@ -25,7 +26,7 @@ func TestAgainFindsWhatFindDoes(t *testing.T) {
 			t.Fatal(err)
 		}
 		made := 0
-		for n := range 60 {
+		for n := range 80 {
 			one := definitionOf(random, pick, n)
 			for i := range s.servers {
 				if one.onFirst && i > 0 {
@@ -35,10 +36,7 @@ func TestAgainFindsWhatFindDoes(t *testing.T) {
 					made++
 				}
 			}
-			var change catalog.Change
-			for _, name := range one.tables {
-				change = change.And(catalog.Change{Tables: []catalog.TableName{s.name(name)}})
-			}
+			change := s.changeOf(one)
 			if one.routine != "" {
 				change = change.And(catalog.Change{Routines: []catalog.TableName{s.name(one.routine)}})
 			}
@@ -71,6 +69,29 @@ func TestAgainFindsWhatFindDoes(t *testing.T) {
 	})
 }
 
+// changeOf returns the change that a proxy announces for a definition.
+func (s *shop) changeOf(one madeDefinition) (change catalog.Change) {
+	alone := false
+	var l stmt.Lexed
+	l.Lex([]byte(one.text), 0)
+	if read, err := stmt.Parse(&l); err == nil && read.Features&stmt.Program == 0 {
+		var names []stmt.TableName
+		one.tables = nil
+		for names, alone = read.Redefined(); len(names) > 0; names = names[1:] {
+			one.tables = append(one.tables, names[0].Name)
+		}
+	}
+	_, trigger := l.DefinesTrigger()
+	for _, name := range one.tables {
+		c := catalog.Change{Tables: []catalog.TableName{s.name(name)}}
+		if alone || trigger {
+			c.Alone = c.Tables
+		}
+		change = change.And(c)
+	}
+	return change
+}
+
 // own returns the part of a listing that belongs to the shop's database.
 func (s *shop) own(l *catalog.Listing) string {
 	var own catalog.Listing
@@ -99,7 +120,7 @@ type madeDefinition struct {
 func definitionOf(random *rand.Rand, pick func() string, n int) madeDefinition {
 	name, other := pick(), pick()
 	one := madeDefinition{tables: []string{name}, onFirst: random.IntN(4) == 0}
-	switch random.IntN(12) {
+	switch random.IntN(14) {
 	case 0, 1:
 		one.text = "CREATE TABLE " + name + " (id INT PRIMARY KEY, n INT DEFAULT (1 + 1), u INT UNIQUE, g INT AS (u + 1), s VARCHAR(9) DEFAULT 'next(')"
 	case 2:
@@ -122,6 +143,11 @@ func definitionOf(random *rand.Rand, pick func() string, n int) madeDefinition {
 		one.text, one.tables, one.routine = "CREATE PROCEDURE P"+name+"() SELECT "+fmt.Sprint(n), nil, "p"+name
 	case 9:
 		one.text, one.tables, one.routine = "DROP PROCEDURE p"+name, nil, "p"+name
+	case 11:
+		one.text = "ALTER TABLE " + name + " ADD CONSTRAINT f" + fmt.Sprint(n) + " FOREIGN KEY (p) REFERENCES " + other + " (id)"
+		one.tables = append(one.tables, other)
+	case 12:
+		one.text = "CREATE UNIQUE INDEX i" + fmt.Sprint(n) + " ON " + name + " (id)"
 	case 10:
 		one.text = "ALTER TABLE " + name + " DROP COLUMN n, ADD INDEX i" + fmt.Sprint(n) + " (id)"
 	default:

@@ -25,8 +25,18 @@ type selection struct {
 	names  []string
 }
 
-// selections returns the selections that contain the names, one for each schema.
-func selections(names []catalog.TableName) (list []selection) {
+// mostSingle is the number of names up to which each is read by queries of its own, see [server.selections].
+const mostSingle = 32
+
+// selections returns selections that contain the names: one for each schema or, on MariaDB, one for each of a few names. For a list of names
+// MariaDB opens all tables of the schema.
+func (s *server) selections(names []catalog.TableName) (list []selection) {
+	if s.flavor == flavor.MariaDB && len(names) <= mostSingle {
+		for _, n := range slices.SortedFunc(slices.Values(names), catalog.TableName.Compare) {
+			list = append(list, selection{n.Schema, []string{n.Name}})
+		}
+		return list
+	}
 	bySchema := map[string][]string{}
 	for _, n := range names {
 		bySchema[n.Schema] = append(bySchema[n.Schema], n.Name)

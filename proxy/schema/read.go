@@ -77,7 +77,7 @@ func read(ctx context.Context, q Querier, names []catalog.TableName, before *cat
 // costs the server little.
 func (s *server) reread(ctx context.Context, q Querier, names []catalog.TableName, change catalog.Change) (*server, error) {
 	next := &server{flavor: s.flavor, noPad: s.noPad, hidden: s.hidden, listing: s.listing, queried: setOf(names), tables: map[catalog.TableName]*liveTable{}}
-	tables := s.listing.Involved(change.Tables)
+	tables := s.listing.Involved(change)
 	touched := setOf(tables)
 	var again []catalog.TableName
 	for _, n := range names {
@@ -90,7 +90,7 @@ func (s *server) reread(ctx context.Context, q Querier, names []catalog.TableNam
 	l := listerOf(s.listing.Without(tables, change.Routines))
 	found := &present{server: next, lister: l, live: setOf(again), listed: touched}
 	queries := found.queries(again, tables)
-	for _, of := range selections(change.Routines) {
+	for _, of := range next.selections(change.Routines) {
 		queries = append(queries, next.routineQueries(l, of)...)
 	}
 	if err := runQueries(ctx, q, queries); err != nil {
@@ -118,7 +118,7 @@ type present struct {
 func (p *present) queries(live, listed []catalog.TableName) (queries []query) {
 	all := slices.Concat(live, listed)
 	slices.SortFunc(all, catalog.TableName.Compare)
-	for _, of := range selections(slices.Compact(all)) {
+	for _, of := range p.server.selections(slices.Compact(all)) {
 		queries = append(queries, query{
 			"SELECT TABLE_SCHEMA, TABLE_NAME, TABLE_TYPE, TABLE_COMMENT, ENGINE FROM information_schema.TABLES WHERE " +
 				of.where("TABLE_SCHEMA", "TABLE_NAME", everySchema), p.take,
@@ -148,19 +148,19 @@ func (p *present) take(row [][]byte) error {
 // more returns the queries for details of the tables and views that were found. The expressions of tables in live are read together with their
 // columns.
 func (p *present) more() (queries []query) {
-	for _, of := range selections(p.columns) {
+	for _, of := range p.server.selections(p.columns) {
 		queries = append(queries, p.columnQueries(of, func(row [][]byte) error {
 			p.columnExpression(row)
 			return nil
 		})...)
 	}
-	for _, of := range selections(slices.DeleteFunc(slices.Clone(p.base), func(n catalog.TableName) bool { return p.live[n] })) {
+	for _, of := range p.server.selections(slices.DeleteFunc(slices.Clone(p.base), func(n catalog.TableName) bool { return p.live[n] })) {
 		queries = append(queries, query{p.columnExpressions(of), texts(p.expression)})
 	}
-	for _, of := range selections(p.base) {
+	for _, of := range p.server.selections(p.base) {
 		queries = append(queries, p.dependentQueries(p.lister, of)...)
 	}
-	for _, of := range selections(p.views) {
+	for _, of := range p.server.selections(p.views) {
 		queries = append(queries, p.viewQueries(p.lister, of)...)
 	}
 	return queries
@@ -213,7 +213,7 @@ func (s *server) readVersion(ctx context.Context, q Querier) error {
 
 // liveQueries returns the queries for the columns and keys of declared tables.
 func (s *server) liveQueries(names []catalog.TableName) (queries []query) {
-	for _, of := range selections(names) {
+	for _, of := range s.selections(names) {
 		queries = append(queries, query{tableColumns + " WHERE " + of.where("TABLE_SCHEMA", "TABLE_NAME", everySchema), s.ofTable(4, (*liveTable).describe)})
 		queries = append(queries, s.columnQueries(of, nil)...)
 	}

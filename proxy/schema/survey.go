@@ -42,7 +42,7 @@ func Survey(ctx context.Context, q Querier) (tables []Surveyed, listing *catalog
 	}
 	rows := map[catalog.TableName]uint64{}
 	queries := s.liveQueries(names)
-	for _, of := range selections(names) {
+	for _, of := range s.selections(names) {
 		queries = append(queries, query{
 			"SELECT TABLE_SCHEMA, TABLE_NAME, TABLE_ROWS FROM information_schema.TABLES WHERE " + of.where("TABLE_SCHEMA", "TABLE_NAME", everySchema),
 			func(row [][]byte) error {

@@ -103,7 +103,8 @@ func (s *Session) redefining(r *exec.Execution) func(router.ShardName, reply.End
 		st, definer := s.definition(r), s.definer(r)
 		change := st.Change(shard)
 		ending := func(dst, packet []byte) ([]byte, error) {
-			if packet[wire.HeaderSize] != mysql.ERR_HEADER {
+			ok, err := wire.ParseOK(packet[wire.HeaderSize:], 0)
+			if packet[wire.HeaderSize] != mysql.ERR_HEADER && (err != nil || !st.FoundNothing(shard, ok.Warnings)) {
 				definer.Reread(change)
 			}
 			if last != nil {

@@ -20,6 +20,8 @@ type Change struct {
 	// Tables are base tables, sequences and views that were created, altered, dropped or renamed. A renamed one is listed under its old and its
 	// new name. A table's columns, keys, foreign keys and triggers belong to it.
 	Tables []TableName `json:"tables,omitempty"`
+	// Alone are those of Tables that have the same name and columns as before, so that no other object changes together with them.
+	Alone []TableName `json:"alone,omitempty"`
 	// Routines are procedures and functions.
 	Routines []TableName `json:"routines,omitempty"`
 	// Declared: the declarations have changed. If nothing else is named, no shard has changed.
@@ -47,7 +49,7 @@ func (c Change) And(other Change) Change {
 	case c.Everything || other.Everything:
 		return Anything
 	}
-	sum := Change{Tables: union(c.Tables, other.Tables), Routines: union(c.Routines, other.Routines), Declared: c.Declared || other.Declared}
+	sum := Change{Tables: union(c.Tables, other.Tables), Alone: union(c.aloneBeside(other), other.aloneBeside(c)), Routines: union(c.Routines, other.Routines), Declared: c.Declared || other.Declared}
 	switch {
 	case !c.onShards():
 		sum.Shards = other.Shards
@@ -60,6 +62,11 @@ func (c Change) And(other Change) Change {
 		return Anything
 	}
 	return sum
+}
+
+// aloneBeside returns the tables that are alone in c, without those that the other change names and that are not alone there.
+func (c Change) aloneBeside(other Change) (alone []TableName) {
+	return slices.DeleteFunc(slices.Clone(c.Alone), func(t TableName) bool { return slices.Contains(other.Tables, t) && !slices.Contains(other.Alone, t) })
 }
 
 // Names reports whether a table may have changed.
@@ -76,10 +83,11 @@ func union(a, b []TableName) []TableName {
 	return slices.Compact(all)
 }
 
-// Involved returns the named tables and those of the listing that change together with them. These are the tables whose foreign keys refer to
-// one, since a server renames the reference together with its table. They are also the views whose queries name one, directly or through other
-// views, since a server derives a view's columns from its tables.
-func (l *Listing) Involved(tables []TableName) []TableName {
+// Involved returns the tables that a change names and those of the listing that change together with them. These are the tables whose foreign
+// keys refer to one, since a server renames the reference together with its table. They are also the views whose queries name one, directly or
+// through other views, since a server derives a view's columns from its tables.
+func (l *Listing) Involved(c Change) []TableName {
+	tables := slices.DeleteFunc(slices.Clone(c.Tables), func(t TableName) bool { return slices.Contains(c.Alone, t) })
 	all := map[TableName]bool{}
 	for _, t := range tables {
 		all[t] = true
@@ -91,7 +99,7 @@ func (l *Listing) Involved(tables []TableName) []TableName {
 		}
 	}
 	views := l.viewsOver(tables)
-	return union(union(tables, children), views)
+	return union(union(c.Tables, children), views)
 }
 
 // viewsOver returns the views whose queries name one of the tables, directly or through other views. It may also return views that use the

@@ -3,6 +3,7 @@ package catalog
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
 	"testing"
 
 	"locus/router"
@@ -14,6 +15,7 @@ func TestChanges(t *testing.T) {
 	onS1 := Change{Shards: []router.ShardName{"s1"}, Tables: []TableName{b}}
 	everywhere := Change{Tables: []TableName{b}}
 	declared := Change{Declared: true}
+	alone := Change{Tables: []TableName{a}, Alone: []TableName{a}}
 	for name, c := range map[string]struct{ one, other, want Change }{
 		"nothing":                  {Change{}, onS0, onS0},
 		"two shards":               {onS0, onS1, Change{Shards: []router.ShardName{"s0", "s1"}, Tables: []TableName{a, b}}},
@@ -21,6 +23,9 @@ func TestChanges(t *testing.T) {
 		"declarations and a shard": {declared, onS0, Change{Shards: []router.ShardName{"s0"}, Tables: []TableName{a}, Declared: true}},
 		"declarations alone":       {declared, declared, declared},
 		"everything":               {Anything, declared, Anything},
+		"alone in both":            {alone, alone, alone},
+		"alone in one":             {alone, onS0, Change{Tables: []TableName{a}}},
+		"alone and another table":  {alone, everywhere, Change{Tables: []TableName{a, b}, Alone: []TableName{a}}},
 	} {
 		for _, got := range []Change{c.one.And(c.other), c.other.And(c.one)} {
 			if !reflect.DeepEqual(got, c.want) {
@@ -43,5 +48,26 @@ func TestChangesOfLaterKinds(t *testing.T) {
 	text, err := json.Marshal(Change{Declared: true})
 	if err != nil || json.Unmarshal(text, &known) != nil || known.Everything || known.Tables != nil || known.Routines != nil {
 		t.Errorf("%s means %+v to a proxy that doesn't know it, %v", text, known, err)
+	}
+}
+
+func TestInvolved(t *testing.T) {
+	name := func(n string) TableName { return TableName{"shop", n} }
+	l := &Listing{
+		Tables:      []ListedTable{{TableName: name("a"), Type: "BASE TABLE"}, {TableName: name("b"), Type: "BASE TABLE"}, {TableName: name("v"), Type: "VIEW", Query: "select `shop`.`a`.`n` from `shop`.`a`"}},
+		ForeignKeys: []ForeignKey{{TableName: name("b"), Name: "f", References: name("a"), OnDelete: "RESTRICT"}},
+	}
+	l.Finish()
+	for _, c := range []struct {
+		change Change
+		want   []TableName
+	}{
+		{Change{Tables: []TableName{name("a")}}, []TableName{name("a"), name("b"), name("v")}},
+		{Change{Tables: []TableName{name("a")}, Alone: []TableName{name("a")}}, []TableName{name("a")}},
+		{Change{Tables: []TableName{name("a"), name("c")}, Alone: []TableName{name("c")}}, []TableName{name("a"), name("b"), name("c"), name("v")}},
+	} {
+		if got := l.Involved(c.change); !slices.Equal(got, c.want) {
+			t.Errorf("%+v: %v", c.change, got)
+		}
 	}
 }

@@ -14,6 +14,9 @@ import (
 // nil for other statements, and if the default shard runs it.
 func (c Context) planRoutine(l *stmt.Lexed, facts Facts) (Plan, error) {
 	d, is := l.DefinesRoutine()
+	if is {
+		facts.Statement.Defined = &d
+	}
 	if !is || len(c.Catalog.Shards) == 1 || !c.Catalog.Listed() {
 		return nil, nil
 	}
@@ -36,7 +39,6 @@ func (c Context) planRoutine(l *stmt.Lexed, facts Facts) (Plan, error) {
 	case d.IfNotExists && has != nil && lack != nil:
 		return nil, refuse(TooFar, "%s is on shard %s alone, and may be another one there: DROP %s it first, or CREATE OR REPLACE it", name, catalog.List(has), d.Kind)
 	}
-	facts.Statement.Defined = &d
 	return &Definition{Facts: facts}, nil
 }
 

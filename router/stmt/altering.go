@@ -61,6 +61,26 @@ type AddedColumn struct {
 	Optional, Constant bool
 }
 
+// Redefined returns the tables and views that a definition makes, changes, renames or drops, without those that it only mentions. Alone reports
+// that no other object can change together with them: each has the same name and columns afterwards.
+func (s *Statement) Redefined() (names []TableName, alone bool) {
+	first := s.Tables[:min(1, len(s.Tables))]
+	index := s.Verb == "CREATE" && s.Features&MakesTable == 0 && !s.View || s.DroppedKeys != nil
+	switch {
+	case s.Altering != nil && s.Features&Redefines != 0: // it renames no table
+		return first, !s.Altering.Reshapes
+	case s.Features&Redefines != 0 && index:
+		return first, true
+	case s.Features&MakesTable != 0, s.View && s.Verb == "CREATE":
+		return first, false
+	}
+	names = slices.Concat(s.Tables, s.Dropped)
+	for _, one := range s.Renames {
+		names = append(names, one.From, one.To)
+	}
+	return names, false
+}
+
 // Names reports whether the text contains a word as a name, in any letter case.
 func (l *Lexed) Names(name string) bool {
 	r := lexemeReader{l: l, list: l.lexemes(math.MaxInt)}

@@ -4,8 +4,8 @@ package stmt
 type RoutineDefinition struct {
 	Kind string // "FUNCTION" or "PROCEDURE"
 	Name TableName
-	// Creates: CREATE. Replaces: with OR REPLACE. IfNotExists: with these words.
-	Creates, Replaces, IfNotExists bool
+	// Creates: CREATE. Replaces: with OR REPLACE. IfNotExists, IfExists: with these words.
+	Creates, Replaces, IfNotExists, IfExists bool
 }
 
 // DefinesRoutine reads the beginning of such a statement. ok is false for all others, and for those that begin with SET STATEMENT.
@@ -31,7 +31,7 @@ func (l *Lexed) DefinesRoutine() (d RoutineDefinition, ok bool) {
 		return d, false
 	}
 	if d.IfNotExists = r.takes("if", "not", "exists"); !d.IfNotExists {
-		r.takes("if", "exists")
+		d.IfExists = r.takes("if", "exists")
 	}
 	d.Name, ok = r.table()
 	return d, ok

@@ -4,12 +4,12 @@ import "testing"
 
 func TestDefinesRoutine(t *testing.T) {
 	for text, want := range map[string]RoutineDefinition{
-		"CREATE FUNCTION f() RETURNS INT RETURN 1":                                          {"FUNCTION", TableName{"", "f"}, true, false, false},
-		"create or replace procedure `a b`.`c``d`(IN n INT) DO n":                           {"PROCEDURE", TableName{"a b", "c`d"}, true, true, false},
-		"CREATE DEFINER=`root`@`%` AGGREGATE FUNCTION IF NOT EXISTS shop.f(n INT) DO 1":     {"FUNCTION", TableName{"shop", "f"}, true, false, true},
-		"CREATE DEFINER = CURRENT_USER() PROCEDURE p() DO 1":                                {"PROCEDURE", TableName{"", "p"}, true, false, false},
-		"/* x */ DROP FUNCTION IF EXISTS shop . f":                                          {"FUNCTION", TableName{"shop", "f"}, false, false, false},
-		"ALTER PROCEDURE p COMMENT 'function f'":                                            {"PROCEDURE", TableName{"", "p"}, false, false, false},
+		"CREATE FUNCTION f() RETURNS INT RETURN 1":                                          {"FUNCTION", TableName{"", "f"}, true, false, false, false},
+		"create or replace procedure `a b`.`c``d`(IN n INT) DO n":                           {"PROCEDURE", TableName{"a b", "c`d"}, true, true, false, false},
+		"CREATE DEFINER=`root`@`%` AGGREGATE FUNCTION IF NOT EXISTS shop.f(n INT) DO 1":     {"FUNCTION", TableName{"shop", "f"}, true, false, true, false},
+		"CREATE DEFINER = CURRENT_USER() PROCEDURE p() DO 1":                                {"PROCEDURE", TableName{"", "p"}, true, false, false, false},
+		"/* x */ DROP FUNCTION IF EXISTS shop . f":                                          {"FUNCTION", TableName{"shop", "f"}, false, false, false, true},
+		"ALTER PROCEDURE p COMMENT 'function f'":                                            {"PROCEDURE", TableName{"", "p"}, false, false, false, false},
 		"CREATE VIEW function AS SELECT 1":                                                  {},
 		"CREATE DEFINER=x@y VIEW function AS SELECT 1":                                      {},
 		"CREATE INDEX function ON t (c)":                                                    {},

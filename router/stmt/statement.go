@@ -164,7 +164,8 @@ type Statement struct {
 	// View: CREATE VIEW, whose first table is the view, or DROP VIEW. Ordered: its query has ORDER BY without LIMIT. Varies:
 	// its text has a backslash or a non-ASCII character.
 	View, Ordered, Varies bool
-	// Defined is the routine that a definition is planned for, or nil.
+	// Defined is the procedure or function that a definition creates, alters or drops, or nil. It may be nil too if the text begins in an
+	// uncommon way.
 	Defined *RoutineDefinition
 	// Trigger is the trigger that a definition creates or drops, or nil.
 	Trigger *TriggerDefinition

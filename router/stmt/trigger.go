@@ -6,6 +6,8 @@ type TriggerDefinition struct {
 	// Creates: CREATE, of a trigger on the table On. DROP doesn't name the table.
 	Creates bool
 	On      TableName
+	// IfExists: DROP with these words.
+	IfExists bool
 }
 
 // DefinesTrigger reads the beginning of such a statement. ok is false for all others, and for those that begin with SET STATEMENT.
@@ -25,7 +27,7 @@ func (l *Lexed) DefinesTrigger() (d TriggerDefinition, ok bool) {
 		return d, false
 	}
 	if !r.takes("if", "not", "exists") {
-		r.takes("if", "exists")
+		d.IfExists = r.takes("if", "exists")
 	}
 	if d.Name, ok = r.table(); !ok || !d.Creates {
 		return d, ok
