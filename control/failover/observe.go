@@ -170,7 +170,7 @@ func (s *State) meet(p Poll) {
 	if r.Primary != p.Document.Server {
 		s.absence, s.before, s.strange, s.has = absence{}, nil, nil, ""
 		r.Had, r.Identity, r.Copies, r.Errant = "", "", 0, nil
-		r.Waits, s.waiting, s.alone = time.Time{}, 0, 0
+		s.shrunk, r.Waits, s.waiting, s.alone = 0, time.Time{}, 0, 0
 		if s.next.Addr == p.Document.Server { // this process promoted it and knows its transactions
 			r.Had, r.Identity = s.next.All(), s.next.Identity
 		}

@@ -173,3 +173,16 @@ func (r *randomShard) gtids(n int) string {
 	}
 	return fmt.Sprintf("00000000-0000-0000-0000-000000000001:1-%d", n)
 }
+
+// Polls that found transactions missing at a primary don't count against its successor.
+func TestAnotherPrimaryBeginsWithoutSuspicion(t *testing.T) {
+	s := State{Record: Record{Primary: "a:1", Epoch: 1}, shrunk: 2, waiting: 3, alone: 1}
+	s.meet(Poll{Document: cluster.Primary{Server: "a:1", Epoch: 1}, Servers: []string{"a:1", "b:1"}})
+	if s.shrunk != 2 || s.waiting != 3 || s.alone != 1 {
+		t.Errorf("another poll of the same primary: %+v", s)
+	}
+	s.meet(Poll{Document: cluster.Primary{Server: "b:1", Epoch: 2}, Servers: []string{"a:1", "b:1"}})
+	if s.shrunk != 0 || s.waiting != 0 || s.alone != 0 || s.Record.Primary != "b:1" {
+		t.Errorf("the first poll of another primary: %+v", s)
+	}
+}
