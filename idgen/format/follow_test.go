@@ -33,7 +33,7 @@ func TestFollows(t *testing.T) {
 		{"A{seq:3}", "{seq:3}A", false},
 		{"{context:a:3}{seq:3}", "{context:a:3}{seq:4}", false}, // 1234 and 123 of A, 1
 		{"{context:a:3}{seq:3}", "{context:b:9}-{seq:3}", true},
-		{"{context:a:3}{seq:3}", "A{seq:3}", false}, // texts of both templates together could be read from the left
+		{"{context:a:3}{seq:3}", "A{seq:3}", false}, // with the value A, texts of both templates could be equal
 		{"{seq}-{context:a:3}", "{seq:5}-{context:a:3}", false},
 		{"{seq:6}{check:9,10}", "{seq:7}{check:7,10}", true},
 		{"{seq:6,hidden=1}", "{seq:7,hidden=1}", false},
