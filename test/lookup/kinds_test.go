@@ -154,7 +154,7 @@ func TestKindsOfValues(t *testing.T) {
 					}
 					return c
 				}, kind), "/", seed), func(t *testing.T) {
-					compareKind(t, engine, kind, seed*100+uint64(i), scale.Of(250, 2000))
+					compareKind(t, engine, kind, seed*100+uint64(i), scale.Of(120, 2000))
 				})
 			}
 		}
