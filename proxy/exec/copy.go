@@ -20,6 +20,11 @@ func (w *workspace) copyRows(text string, params []wire.Param, into plan.Destina
 	if err != nil {
 		return err
 	}
+	return w.copyOpened(rows, into, add)
+}
+
+// copyOpened is copyRows for a query that was opened.
+func (w *workspace) copyOpened(rows *gather.Rows, into plan.Destination, add rowAdder) error {
 	write, err := w.literals(rows.Columns, into)
 	if err != nil {
 		return w.giveUp(err)
@@ -120,19 +125,29 @@ func fixedOffset(zone string) bool {
 // leniently runs f with an sql_mode under which values are read and inserted without checks. The session's sql_mode was applied to
 // them before. The session's limits on queries don't apply to f.
 func (w *workspace) leniently(f func() error) error {
-	rows, err := w.lease.Conn.Own().Query(w.x.Context, "SELECT @@sql_mode")
+	settings, _, err := w.lenient()
 	if err != nil {
 		return err
 	}
+	before := w.x.settings
+	defer func() { w.x.settings = before }()
+	w.x.settings = settings
+	return f()
+}
+
+// lenient returns the settings for leniently, and whether the session's sql_mode is strict. The connection must have that sql_mode.
+func (w *workspace) lenient() (settings *backend.Settings, strict bool, err error) {
+	rows, err := w.lease.Conn.Own().Query(w.x.Context, "SELECT @@sql_mode")
+	if err != nil {
+		return nil, false, err
+	}
 	modes := []string{"ALLOW_INVALID_DATES"}
 	for mode := range strings.SplitSeq(string(rows.Rows[0][0]), ",") {
+		strict = strict || strings.HasPrefix(mode, "STRICT_")
 		if !strings.HasPrefix(mode, "STRICT_") && !strings.HasPrefix(mode, "NO_ZERO_") && mode != "TRADITIONAL" {
 			modes = append(modes, mode)
 		}
 	}
-	before := w.x.settings
-	defer func() { w.x.settings = before }()
-	w.x.settings = w.x.under().With("sql_mode", "'"+strings.Join(modes, ",")+"'").WithNames("utf8mb4", "").
-		Without("max_join_size").Without("sql_big_selects")
-	return f()
+	return w.x.under().With("sql_mode", "'"+strings.Join(modes, ",")+"'").WithNames("utf8mb4", "").
+		Without("max_join_size").Without("sql_big_selects"), strict, nil
 }

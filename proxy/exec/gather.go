@@ -2,6 +2,7 @@ package exec
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 
@@ -12,6 +13,7 @@ import (
 	"locus/proxy/txn"
 	"locus/proxy/wire"
 	"locus/router"
+	"locus/router/catalog"
 	"locus/router/plan"
 	"locus/router/stmt"
 )
@@ -309,10 +311,32 @@ func (x *Execution) mayGather(p *plan.Gathering) error {
 		return &plan.Refusal{Code: plan.ScatterShape, Message: "such a common table expression that is read more than once, over rows of several shards of MySQL: " +
 			"define it in the WITH clause at the start of the statement, with columns of tables as its fields; or name one owner, ID or order number in WHERE"}
 	}
-	if x.Conns.Reserved(txn.LockedTables) || x.Conns.Reserved(txn.TemporaryTable) {
-		return &plan.Refusal{Code: plan.ScatterShape, Message: "a read that joins rows of several shards while this session has locked or temporary tables: end those first"}
+	if x.Conns.Reserved(txn.LockedTables) {
+		return &plan.Refusal{Code: plan.ScatterShape, Message: "a read that joins rows of several shards while this session has locked tables: end those first"}
+	}
+	if name, may := x.readsTemporary(); may {
+		return &plan.Refusal{Code: plan.ScatterShape, Message: fmt.Sprintf("a read of rows of several shards together with temporary table %s, which one connection has: CREATE TEMPORARY TABLE … SELECT its rows of the shards, and join the two there", name)}
 	}
 	return nil
+}
+
+// readsTemporary reports whether the statement reads a temporary table of the session, or may do so because not all of their names are
+// known. The table that it creates is not read.
+func (x *Execution) readsTemporary() (name string, may bool) {
+	temporary := x.Conns.TemporaryTables()
+	if len(temporary) == 0 {
+		return "", false
+	}
+	if slices.Contains(temporary, catalog.TableName{}) {
+		return "whose name is not known", true
+	}
+	st := x.Facts.Statement
+	for _, t := range plan.TablesOf(st) {
+		if full := x.FullName(t); slices.Contains(temporary, full) && !slices.Contains(st.Created, t) {
+			return full.String(), true
+		}
+	}
+	return "", false
 }
 
 // gatherShard returns the shard that runs the statement. It is the shard of the statement's single tables. Without any, it is one

@@ -24,6 +24,8 @@ func (x *Execution) Run() error {
 		return x.runStamped(p)
 	case *plan.InsertQuery:
 		return x.runInsertQuery(p)
+	case *plan.TemporaryCopy:
+		return x.runTemporaryCopy(p)
 	case *plan.Load:
 		return x.runLoad(p)
 	}

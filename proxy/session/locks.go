@@ -33,7 +33,7 @@ func (s *Session) lockTables(r *exec.Execution, p *plan.Local) error {
 	var on []txn.TableLocks
 	for _, shard := range r.Snapshot.Catalog.Shards {
 		if tables := p.Locks[shard]; len(tables) > 0 {
-			on = append(on, txn.TableLocks{Shard: shard, Text: lockText(tables)})
+			on = append(on, txn.TableLocks{Shard: shard, Text: lockText(tables) + r.Facts.Statement.LockWait})
 		}
 	}
 	return s.conns.LockTables(locked, on)
@@ -71,7 +71,11 @@ func lockText(tables []stmt.LockTable) string {
 		if t.Schema != "" {
 			b.WriteString(plan.Quote(t.Schema) + ".")
 		}
-		b.WriteString(plan.Quote(t.Name) + " " + t.Mode)
+		b.WriteString(plan.Quote(t.Name))
+		if t.Alias != "" {
+			b.WriteString(" AS " + plan.Quote(t.Alias))
+		}
+		b.WriteString(" " + t.Mode)
 	}
 	return b.String()
 }

@@ -72,9 +72,11 @@ func (c Context) lockedOn(name stmt.TableName) ([]router.ShardName, error) {
 	return []router.ShardName{c.Catalog.First()}, nil
 }
 
-// lockToo adds a table that the client may have named too. A server accepts one lock for each table.
+// lockToo adds a table that the client may have named too. A server accepts one lock for each table without an alias.
 func (c Context) lockToo(locks []stmt.LockTable, l stmt.LockTable) []stmt.LockTable {
-	i := slices.IndexFunc(locks, func(there stmt.LockTable) bool { return c.fullName(there.TableName) == c.fullName(l.TableName) })
+	i := slices.IndexFunc(locks, func(there stmt.LockTable) bool {
+		return there.Alias == "" && c.fullName(there.TableName) == c.fullName(l.TableName)
+	})
 	switch {
 	case i < 0:
 		return append(locks, l)

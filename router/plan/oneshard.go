@@ -55,8 +55,10 @@ func (*AnyShard) explain(e *explainer) {
 }
 
 // planTemporary plans CREATE and DROP TEMPORARY TABLE on the first shard, where undeclared tables are. It refuses a temporary
-// table with the name of a declared one: it would hide that table, and routing would not know.
+// table with the name of a declared one: it would hide that table, and routing would not know. Rows of sharded tables are gathered.
 func planTemporary(s *stmt.Statement, ctx Context) (Plan, error) {
+	facts := Facts{Writes: true, KeepsInsertID: true, ReadsInsertID: s.Features&stmt.ReadsInsertID != 0}
+	gathers := false
 	for i, name := range s.Tables {
 		t, err := ctx.find(name)
 		switch {
@@ -65,11 +67,21 @@ func planTemporary(s *stmt.Statement, ctx Context) (Plan, error) {
 		case t == nil:
 		case i == 0:
 			return nil, refuse(Unsupported, "a temporary table by the name of the declared table %s: give it another name", t.TableName)
-		case t.Kind != catalog.Single || t.Shard != ctx.Catalog.First():
-			return nil, refuse(CrossShard, "a temporary table made from %s table %s: create it empty, read the rows, and insert them with VALUES", t.Kind, t.TableName)
+		case t.Kind == catalog.Single && t.Shard != ctx.Catalog.First():
+			return nil, refuse(CrossShard, "a temporary table made from table %s of shard %s: create it empty, read the rows, and insert them with VALUES", t.TableName, t.Shard)
+		case s.Like != nil && t.MakesGene():
+			return nil, refuse(Unsupported, "a temporary table like %s, which has the hidden column %s: write its columns out", t.TableName, catalog.OwnGene)
+		case t.Kind != catalog.Sharded || s.Like != nil: // the first shard has all of it
+		case s.Filling == nil:
+			return nil, refuse(CrossShard, "such a temporary table made from %s table %s: write CREATE TEMPORARY TABLE … SELECT …, or insert the rows with VALUES", t.Kind, t.TableName)
+		default:
+			gathers = true
 		}
 	}
-	return &OneShard{Facts: Facts{Writes: true, KeepsInsertID: true}, Shard: ctx.Catalog.First()}, nil
+	if gathers {
+		return newTemporaryCopy(facts, s, ctx), nil
+	}
+	return &OneShard{Facts: facts, Shard: ctx.Catalog.First()}, nil
 }
 
 // planLocked plans a statement that uses named locks on the first shard, where all named locks are.

@@ -187,6 +187,8 @@ func (c Context) planGathering(p Plan, l *stmt.Lexed) error {
 		return p.gather(l, c)
 	case *InsertQuery:
 		return p.gather(l, c)
+	case *TemporaryCopy:
+		return p.gather(l, c)
 	}
 	return nil
 }

@@ -61,6 +61,8 @@ func WayOf(p Plan, m *router.Map, v *Values, r *Route) (way Way, scatters bool, 
 		return way, false, err
 	case *InsertQuery:
 		return p.Gather.way(m), false, nil
+	case *TemporaryCopy:
+		return p.Gather.way(m), false, nil
 	case *Global:
 		if err := p.Alike(v); err != nil {
 			return "", false, err

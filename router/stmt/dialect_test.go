@@ -37,7 +37,6 @@ func TestDialect(t *testing.T) {
 		"truncate table s.t nowait":                                                                                                                               true,
 		"rename tables a to b":                                                                                                                                    true,
 		"rename table a wait 5 to b":                                                                                                                              false, // the replaced text is not sent to a shard
-		"lock tables t low_priority write":                                                                                                                        false,
 		"create or replace table t (a int)":                                                                                                                       false,
 		"select a from t lock in share mode wait":                                                                                                                 false,
 		"select group_concat(a limit) from t":                                                                                                                     false,

@@ -26,6 +26,15 @@ type Facts struct {
 	Branch                    *XABranch // for XA
 }
 
+// Filling is the query whose rows CREATE TABLE … SELECT inserts.
+type Filling struct {
+	// Text is the start of the statement. Query encloses the query, with parentheses around it.
+	Text  Anchor
+	Query Stretch
+	// Limit is the start of the query's own LIMIT, or nil.
+	Limit *Anchor
+}
+
 // Handling is a HANDLER statement.
 type Handling struct{ Verb string } // "open", "read", "close", or empty for others
 
@@ -161,6 +170,9 @@ func (r *reader) create(n *ast.CreateTableStmt, scan *lexemeReader) {
 	}
 	if n.Select != nil {
 		s.Effects |= Copies
+		if n.TemporaryKeyword != ast.TemporaryNone {
+			s.Filling = r.filling()
+		}
 	}
 	s.Renumbers = true
 	s.foreignKeys(n.Cols, n.Constraints)
@@ -176,6 +188,51 @@ func (r *reader) create(n *ast.CreateTableStmt, scan *lexemeReader) {
 			r.fail("the place of IF NOT EXISTS is not known")
 		}
 	}
+}
+
+// filling finds the query of a CREATE TABLE. It is not the list of definitions, which may be in parentheses before it.
+func (r *reader) filling() *Filling {
+	f := &Filling{Text: r.l.Anchor(0)}
+	scan := lexemeReader{l: r.l, list: r.l.lexemes(math.MaxInt)}
+	for len(scan.list) > 0 && !scan.takes("table") {
+		scan.next()
+	}
+	scan.takes("if", "not", "exists")
+	if _, ok := scan.table(); !ok {
+		return nil
+	}
+	for depth := 0; len(scan.list) > 0; {
+		if depth == 0 && scan.atQuery() {
+			start := scan.peek().start
+			f.Query = Stretch{r.l.Anchor(start), r.l.Anchor(r.l.end())}
+			if limit := r.l.clause(start, "limit"); limit >= 0 {
+				at := r.l.Anchor(limit)
+				f.Limit = &at
+			}
+			for _, c := range r.l.fetches() {
+				if c.depth == 0 && c.start > start && f.Limit == nil {
+					at := r.l.Anchor(c.start)
+					f.Limit = &at
+				}
+			}
+			return f
+		}
+		switch x := scan.next(); {
+		case x.kind != punctuation:
+		case x.char == '(':
+			depth++
+		case x.char == ')':
+			depth--
+		}
+	}
+	return nil
+}
+
+// atQuery reports whether a query comes next, perhaps in parentheses.
+func (r lexemeReader) atQuery() bool {
+	for r.takesChar('(') {
+	}
+	return r.at("select", "with", "table", "values")
 }
 
 // renames returns the renames in an ALTER TABLE.

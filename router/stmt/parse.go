@@ -51,6 +51,9 @@ func Parse(l *Lexed) (*Statement, error) {
 		if s, ok := readInstanceLock(l); ok {
 			return s, nil
 		}
+		if s, ok := readLocks(l); ok {
+			return s, nil
+		}
 		return nil, err
 	}
 	r := newReader(l)

@@ -150,6 +150,7 @@ type Statement struct {
 	Replicates bool    // a SHOW of a server's binary log or replication
 	Prepared   *TextPrepared
 	LockTables []LockTable
+	LockWait   string      // of LOCK TABLES: empty, or " NOWAIT", or " WAIT n"
 	ServerLock ServerLock  // for LockServers
 	Diagnosing *Diagnosing // for Diagnose
 	Load       *Loading    // for LoadData; nil for LOAD XML
@@ -185,6 +186,8 @@ type Statement struct {
 	// Renames are the tables' names and new names in RENAME TABLE and ALTER TABLE … RENAME. RenamesAlone: it does nothing else.
 	Renames      []Rename
 	RenamesAlone bool
+	// Filling is the query of CREATE TEMPORARY TABLE … SELECT, or nil.
+	Filling *Filling
 	// Like is the table that CREATE TABLE … LIKE names, or nil.
 	Like *TableName
 	// Renumbers: CREATE TABLE, TRUNCATE, or ALTER TABLE that sets AUTO_INCREMENT. A server may then number on from another number.

@@ -38,16 +38,3 @@ func (r *reader) textPrepare(node ast.StmtNode) {
 	}
 	r.out.Kind, r.out.Prepared, r.out.Verbatim = TextPrepare, p, true
 }
-
-// LockTable is one table of LOCK TABLES.
-type LockTable struct {
-	TableName
-	Mode string // READ, READ LOCAL, WRITE
-}
-
-func (r *reader) lockTables(n *ast.LockTablesStmt) {
-	r.out.Kind = Lock
-	for _, t := range n.TableLocks {
-		r.out.LockTables = append(r.out.LockTables, LockTable{TableName{t.Table.Schema.O, t.Table.Name.O}, t.Type.String()})
-	}
-}

@@ -253,10 +253,6 @@ var allAdvice = []advice{
 		code: "1101", refused: "INSERT INTO plain SELECT buyer_uid + 100, status FROM test_order GROUP BY 1, 2", says: "read the rows, then insert them",
 		instead: []string{"SELECT DISTINCT buyer_uid + 100, status FROM test_order", "INSERT INTO plain VALUES (101, 'old'), (102, 'old')"},
 	},
-	{
-		code: "1101", refused: "CREATE TEMPORARY TABLE tt AS SELECT buyer_uid FROM test_order", says: "create it empty, read the rows, and insert them with VALUES",
-		instead: []string{"CREATE TEMPORARY TABLE tt (b BIGINT)", "SELECT buyer_uid FROM test_order", "INSERT INTO tt VALUES (7), (8)", "SELECT COUNT(*) FROM tt", "DROP TEMPORARY TABLE tt"},
-	},
 
 	// 1102: what can't be merged.
 	{code: "1102", refused: "SELECT DISTINCT status FROM test_order FOR UPDATE", says: "name one owner, ID or order number in WHERE", instead: []string{"SELECT DISTINCT status FROM test_order WHERE buyer_uid = 7 FOR UPDATE", "SELECT DISTINCT status FROM test_order WHERE order_id = {id} FOR UPDATE"}},
@@ -268,8 +264,12 @@ var allAdvice = []advice{
 		instead: []string{"SET sql_select_limit = DEFAULT", "SELECT buyer_uid FROM test_order ORDER BY order_id LIMIT 1"},
 	},
 	{
-		code: "1102", before: []string{"CREATE TEMPORARY TABLE tt (b BIGINT)"}, refused: "SELECT status, COUNT(*) FROM test_order GROUP BY status", says: "end those first",
-		instead: []string{"DROP TEMPORARY TABLE tt", "SELECT status, COUNT(*) FROM test_order GROUP BY status"},
+		code: "1102", before: []string{"CREATE TEMPORARY TABLE tt (b BIGINT)"}, refused: "SELECT COUNT(*) FROM tt JOIN test_order ON amount = b", says: "CREATE TEMPORARY TABLE … SELECT its rows of the shards, and join the two there",
+		instead: []string{"CREATE TEMPORARY TABLE uu SELECT amount FROM test_order", "SELECT COUNT(*) FROM tt JOIN uu ON amount = b"}, after: []string{"DROP TEMPORARY TABLE tt, uu"},
+	},
+	{
+		code: "1102", refused: "CREATE TEMPORARY TABLE tt SELECT status + 1 AS s FROM test_order", says: "compare and convert values of the same type",
+		instead: []string{"CREATE TEMPORARY TABLE tt SELECT IF(status REGEXP '^[0-9]+$', status, '0') + 1 AS s FROM test_order", "SELECT COUNT(*) FROM tt"}, after: []string{"DROP TEMPORARY TABLE tt"},
 	},
 	{
 		code: "1102", before: []string{"LOCK TABLES test_order READ"}, refused: "SELECT status, COUNT(*) FROM test_order GROUP BY status", says: "end those first",

@@ -23,7 +23,7 @@ var grammarReasons = []struct{ row, lines string }{
 	{"`UPDATE` and `DELETE` over several shards", `^(WITH .* )?(UPDATE|DELETE) `},
 	{"`INSERT` with an owner", `^INSERT INTO (t|tx) \((id|k), a\) VALUES \([^@]?[^:]*, 1\)$`},
 	{"`INSERT` and `REPLACE` with", `^(INSERT|REPLACE) `},
-	{"`CREATE TABLE … SELECT`", `^CREATE (TEMPORARY )?TABLE .*(\bSELECT\b|TABLE t$)|^CREATE TEMPORARY TABLE n LIKE`},
+	{"`CREATE TABLE … SELECT`", `^CREATE TABLE .*\bSELECT\b|^CREATE TEMPORARY TABLE n LIKE`},
 	{"`DO (SELECT …)`", `^DO \(SELECT`},
 	{"`CREATE OR REPLACE TABLE`", `^CREATE OR REPLACE TABLE`},
 	{"`RENAME TABLE` with", `^RENAME TABLE|RENAME y$`},
@@ -32,7 +32,7 @@ var grammarReasons = []struct{ row, lines string }{
 	{"Sequences", `\bsq\b`},
 	{"`LIMIT ROWS EXAMINED`", `ROWS EXAMINED|QUERY EXPANSION|COLUMN_GET|FROM FIRST`},
 	{"Clauses that reach the server", `DIRECTORY|CONNECTION|TABLESPACE|ROLE|RESOURCE|PASSWORD|LIBRARY|SET NAMES DEFAULT COLLATE|SET LOCAL TRANSACTION`},
-	{"`LOCK TABLES`", `^(LOCK TABLE|HANDLER|CHECK VIEW|REPAIR VIEW)`},
+	{"`HANDLER`", `^(HANDLER|CHECK VIEW|REPAIR VIEW)`},
 	{"Rare clauses of definitions", `^(ALTER TABLE|CREATE TABLE|SHOW|SET STATEMENT)`},
 	{"Rare clauses of queries", `^(SELECT|VALUES|WITH|SHOW)\b`},
 }
