@@ -1,6 +1,7 @@
 package session
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
@@ -39,6 +40,12 @@ func (s *Session) definition(r *exec.Execution) ddl.Statement {
 
 // runDefinition runs CREATE TABLE, ALTER TABLE and similar statements on tables, views and routines that are on every shard.
 func (s *Session) runDefinition(r *exec.Execution) error {
+	if r.Facts.Statement.OneDialect { // no shard is sent the text
+		refused := s.readByServer(r.Snapshot, string(r.Values.Text))
+		if e, ok := errors.AsType[*mysql.MyError](refused); ok && e.Code == mysql.ER_PARSE_ERROR {
+			return refused
+		}
+	}
 	s.defining.Store(true)
 	defer s.defining.Store(false)
 	ok, err := s.definer(r).Define(s.definition(r))

@@ -104,9 +104,6 @@ func planInsert(s *stmt.Statement, ctx Context) (Plan, error) {
 	if s.Features&(stmt.SetsUserVariable|stmt.NamedLock|stmt.ReadsNamedLock) != 0 {
 		return nil, refuse(Unsupported, "assigning user variables or asking for named locks in an INSERT into sharded table %s: do it in a statement of its own", t.TableName)
 	}
-	if s.Insert.Partitioned {
-		return nil, refuse(Unsupported, "PARTITION in an INSERT into sharded table %s: leave it out", t.TableName)
-	}
 	in, err := planInsertion(s.Insert, t)
 	if err != nil {
 		return nil, err
@@ -120,6 +117,9 @@ func planInsert(s *stmt.Statement, ctx Context) (Plan, error) {
 	in.collectUnsided()
 	if in.Indexing, err = ctx.indexInsert(s, in); err != nil {
 		return nil, err
+	}
+	if s.Insert.Partitioned && in.Indexing != nil { // rows of other partitions may be skipped, and their entries would stay
+		return nil, refuse(Unsupported, "PARTITION in an INSERT into sharded table %s, which has a look-up index: leave it out", t.TableName)
 	}
 	facts := Facts{
 		Writes: true, Cacheable: true, Clock: s.Features&stmt.ReadsClock != 0 || in.defaultsToClock(),

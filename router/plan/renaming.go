@@ -25,6 +25,8 @@ func (c Context) planRenaming(s *stmt.Statement) (Plan, error) {
 		switch {
 		case err != nil:
 			return nil, err
+		case on && s.IfExists && c.Catalog.Missing(list[i].From):
+			return nil, refuse(Unsupported, "RENAME TABLE IF EXISTS of declared table %s, which no shard has: leave it out", list[i].From)
 		case on:
 			every = list[i].From
 		default:

@@ -210,10 +210,29 @@ func (d *dialect) definition() {
 		d.waits(d.name(2))
 	case d.words(0, "drop", "table"), d.words(0, "drop", "tables"), d.words(0, "drop", "index"):
 		d.waitsAtEnd()
-	case d.words(0, "rename", "tables"):
-		d.put(1, 1, "TABLE")
+	case d.words(0, "rename", "tables"), d.words(0, "rename", "table"):
+		d.rename()
 	case d.words(0, "analyze", "no_write_to_binlog"):
 		d.blank(1, 1)
+	}
+}
+
+// rename replaces TABLES, and blanks IF EXISTS, and WAIT behind the first name of each pair.
+func (d *dialect) rename() {
+	if d.word(1) == "tables" {
+		d.put(1, 1, "TABLE")
+	}
+	i := 2
+	if d.words(i, "if", "exists") {
+		d.blank(i, i+1)
+		i += 2
+	}
+	for ; i < len(d.list); i++ {
+		i = d.name(i)
+		d.waits(i)
+		for i < len(d.list) && d.at(i).char != ',' {
+			i++
+		}
 	}
 }
 

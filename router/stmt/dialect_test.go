@@ -36,7 +36,7 @@ func TestDialect(t *testing.T) {
 		"drop index i on t nowait":                                                                                                                                true,
 		"truncate table s.t nowait":                                                                                                                               true,
 		"rename tables a to b":                                                                                                                                    true,
-		"rename table a wait 5 to b":                                                                                                                              false, // the replaced text is not sent to a shard
+		"rename tables if exists a nowait to b, s.c wait 5 to s.d":                                                                                                true,
 		"create or replace table t (a int)":                                                                                                                       false,
 		"select a from t lock in share mode wait":                                                                                                                 false,
 		"select group_concat(a limit) from t":                                                                                                                     false,

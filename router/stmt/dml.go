@@ -91,10 +91,11 @@ func firstTable(n ast.ResultSetNode) *ast.TableName {
 
 // columnList finds the parenthesis that closes the column list: the first one opened, unless that opens the first row.
 func (r *reader) columnList(in *Insertion) {
-	open := r.l.opening(0)
+	from := r.behindPartitions(in)
+	open := r.l.opening(from)
 	listed := len(in.Columns) > 0
-	if !listed && (open < 0 || len(r.l.Rows) == 0 || open >= int(r.l.Rows[0].Open)) || in.Partitioned {
-		if values := r.l.clause(0, "values", "value"); values >= 0 && !in.Partitioned {
+	if !listed && (open < 0 || len(r.l.Rows) == 0 || open >= int(r.l.Rows[0].Open)) {
+		if values := r.l.clause(from, "values", "value"); values >= 0 {
 			in.ColumnsEnd = r.l.Anchor(values)
 		}
 		return
@@ -108,9 +109,21 @@ func (r *reader) columnList(in *Insertion) {
 	in.ColumnsEnd = r.l.Anchor(end)
 }
 
+// behindPartitions returns the offset behind PARTITION (…), whose parenthesis is the first one opened.
+func (r *reader) behindPartitions(in *Insertion) int {
+	if !in.Partitioned {
+		return 0
+	}
+	end := r.l.closing(r.l.opening(0))
+	if end < 0 {
+		r.fail("the list of partitions was not found")
+	}
+	return end + 1
+}
+
 // insertQuery finds the start of an INSERT's query, behind the column list or the table's name.
 func (r *reader) insertQuery(in *Insertion) {
-	from := 0
+	from := r.behindPartitions(in)
 	if in.HasList {
 		from = r.l.Offset(in.ColumnsEnd) + 1
 	}

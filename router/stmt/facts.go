@@ -122,6 +122,7 @@ func (r *reader) note(node ast.StmtNode) {
 		s.Renumbers = true
 	case *ast.RenameTableStmt:
 		s.RenamesAlone = true
+		s.IfExists, s.OneDialect = r.renameClauses()
 		for _, one := range n.TableToTables {
 			names := tableNamesOf(one.OldTable, one.NewTable)
 			s.Renamed = append(s.Renamed, names[0])
@@ -226,6 +227,18 @@ func (r *reader) filling() *Filling {
 		}
 	}
 	return nil
+}
+
+// renameClauses reports whether RENAME TABLE has IF EXISTS, and whether it has that or WAIT, which only MariaDB supports.
+func (r *reader) renameClauses() (ifExists, oneDialect bool) {
+	scan := lexemeReader{l: r.l, list: r.l.lexemes(math.MaxInt)}
+	if scan.takes("rename", "table") || scan.takes("rename", "tables") {
+		ifExists = scan.takes("if", "exists")
+	}
+	for oneDialect = ifExists; len(scan.list) > 0; scan.next() {
+		oneDialect = oneDialect || scan.at("nowait", "wait")
+	}
+	return ifExists, oneDialect
 }
 
 // atQuery reports whether a query comes next, perhaps in parentheses.

@@ -45,7 +45,7 @@ func TestFacts(t *testing.T) {
 		{"drop view v", Facts{Verb: "DROP", Defines: true, Effects: Commits}},
 		{"drop temporary sequence a, b", Facts{Verb: "DROP", Effects: Commits, Dropped: tables("", "a", "", "b")}},
 		{"rename table a to b, s.c to d", Facts{Verb: "RENAME", Defines: true, Effects: Commits, Renamed: tables("", "a", "s", "c")}},
-		{"rename table if exists a to b, s.c to d", Facts{Verb: "RENAME", Effects: Commits, Renamed: tables("", "a", "s", "c")}},
+		{"rename table if exists a to b, s.c to d", Facts{Verb: "RENAME", Effects: Commits, Defines: true, Renamed: tables("", "a", "s", "c")}},
 		{"alter table a rename to b", Facts{Verb: "ALTER", Defines: true, Effects: Commits, Renamed: tables("", "a")}},
 		{"alter table a add column x int", Facts{Verb: "ALTER", Defines: true, Effects: Commits}},
 		{"begin work;", Facts{Verb: "BEGIN", Opening: &Opening{}}},

@@ -172,8 +172,9 @@ type Statement struct {
 	Trigger *TriggerDefinition
 	// IfNotExists is the position of these words in a CREATE TABLE, or nil.
 	IfNotExists *Stretch
-	// IfExists: DROP TABLE or DROP VIEW has these words.
-	IfExists bool
+	// IfExists: DROP TABLE, DROP VIEW or RENAME TABLE has these words. OneDialect: a RENAME TABLE may have clauses that only MariaDB
+	// supports.
+	IfExists, OneDialect bool
 	// DefinitionsEnd is the end of the list of columns and keys in a CREATE TABLE, before its parenthesis, or nil if it has
 	// none.
 	DefinitionsEnd *Anchor

@@ -20,7 +20,6 @@ var allAdvice = []advice{
 	{code: "#1064", refused: "SELECT COUNT(*) FROM test_order; SELECT 2", prepared: true, instead: []string{"SELECT COUNT(*) FROM test_order", "SELECT 2"}},
 
 	// 1003: unsupported; the text names an alternative.
-	{code: "1003", refused: "INSERT INTO test_order PARTITION (p0) (buyer_uid) VALUES (7)", says: "leave it out", instead: []string{"INSERT INTO test_order (buyer_uid) VALUES (7)"}},
 	{
 		code: "1003", refused: "INSERT INTO test_order (buyer_uid, amount) VALUES (7, @a := 5)", says: "in a statement of its own",
 		instead: []string{"SET @a = 5", "INSERT INTO test_order (buyer_uid, amount) VALUES (7, @a)"},
