@@ -1,6 +1,10 @@
 package scatter
 
-import "locus/router/plan"
+import (
+	"bytes"
+
+	"locus/router/plan"
+)
 
 // sortKey is an ORDER BY item as a column of the rows.
 type sortKey struct {
@@ -9,6 +13,34 @@ type sortKey struct {
 	desc   bool
 	// zeroIsNull reports whether a zero date sorts like NULL.
 	zeroIsNull bool
+	pad        []byte // see [plan.SortKey]
+}
+
+// compare compares two keys.
+func (s *sortKey) compare(a, b key) int {
+	if s.pad == nil || a.null || b.null {
+		return s.kind.compare(a, b)
+	}
+	return comparePadded(a.b, b.b, s.pad)
+}
+
+// comparePadded compares two strings of bytes, the shorter of which is extended by repetitions of pad.
+func comparePadded(a, b, pad []byte) int {
+	common := min(len(a), len(b))
+	if c := bytes.Compare(a[:common], b[:common]); c != 0 {
+		return c
+	}
+	for rest := a[common:]; len(rest) > 0; rest = rest[min(len(rest), len(pad)):] {
+		if c := bytes.Compare(rest[:min(len(rest), len(pad))], pad); c != 0 {
+			return c
+		}
+	}
+	for rest := b[common:]; len(rest) > 0; rest = rest[min(len(rest), len(pad)):] {
+		if c := bytes.Compare(pad, rest[:min(len(rest), len(pad))]); c != 0 {
+			return c
+		}
+	}
+	return 0
 }
 
 // ordered merges sorted streams. A heap orders the answers by their current rows.
@@ -98,7 +130,7 @@ func (g *merger) sink(i int) {
 func (g *merger) before(i, j int) bool {
 	a, b := g.answers[i].keys, g.answers[j].keys
 	for n, s := range g.sortKeys {
-		c := s.kind.compare(a[n], b[n])
+		c := s.compare(a[n], b[n])
 		if c == 0 {
 			continue
 		}
@@ -118,7 +150,7 @@ func (g *merger) resolveKeys() error {
 		if !ok || kind == textFloat {
 			return refuse("ORDER BY column %d of the answer, whose type can't be compared outside of the server: order by another column, or name one owner, ID or order number in WHERE", at+1)
 		}
-		g.sortKeys = append(g.sortKeys, sortKey{at, kind, k.Desc, k.Computed && g.zeroIsNull(g.columns[at].typ)})
+		g.sortKeys = append(g.sortKeys, sortKey{at, kind, k.Desc, k.Computed && g.zeroIsNull(g.columns[at].typ), k.Pad})
 	}
 	return nil
 }

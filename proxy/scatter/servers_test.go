@@ -3,6 +3,7 @@
 package scatter
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -47,7 +48,7 @@ func number(format string, scale float64, limit int64) func(*rand.Rand) string {
 	}
 }
 
-var words = pickFrom("'a'", "'A'", "'á'", "'ab'", "'a '", "'a b'", "''", "'Z'", "'z'", "'ß'", "'ss'", "'Ä'", "'买家'", "'\U0001F600'", "'_'", "'a\\t'", "'10'", "'9'")
+var words = pickFrom("'a'", "'A'", "'á'", "'ab'", "'a '", "'a b'", "''", "'Z'", "'z'", "'ß'", "'ss'", "'Ä'", "'买家'", "'\U0001F600'", "'\U0001F600 '", "'_'", "'ae'", "'æ'", "'ch'", "'c'", "'cz'", "'a\u00ad'", "'a\u0301'", "'ﬃ'", "'ffi '", "'a\\t'", "'10'", "'9'")
 
 func text(name, collation string, padded bool) liveColumn {
 	return liveColumn{
@@ -82,16 +83,16 @@ func liveColumns(engine servers.Engine) []liveColumn {
 		text("bin", "utf8mb4_bin", true),
 		text("gen", "utf8mb4_general_ci", true),
 		text("uni", "utf8mb4_unicode_ci", true),
+		text("uni520", "utf8mb4_unicode_520_ci", true),
+		text("german", "utf8mb4_german2_ci", true),
+		text("czech", "utf8mb4_czech_ci", true),
 		{catalog.Column{Name: "vb", DataType: "varbinary", Nullable: true, Length: 20}, "VARBINARY(20)", pickFrom("'a'", "'a '", "x'6100'", "x'ff'", "''")},
 		{catalog.Column{Name: "fix", DataType: "binary", Nullable: true, Length: 4}, "BINARY(4)", pickFrom("'a'", "'a '", "x'6100'", "x'ff'", "''")},
 	}
 	if engine == servers.MySQL {
-		// MySQL pads the weights of a string by its number of characters. ß has two weights, so its padded weights are longer
-		// than those of ss, although the two strings are equal.
-		all[slices.IndexFunc(all, func(c liveColumn) bool { return c.Name == "uni" })].values = pickFrom("'a'", "'A'", "'á'", "'ab'", "'a '", "'a b'", "''", "'Z'", "'ss'", "'a\\t'")
 		return append(all, text("uca", "utf8mb4_0900_ai_ci", false))
 	}
-	return append(all, text("uca", "utf8mb4_unicode_520_nopad_ci", false))
+	return append(all, text("uca", "utf8mb4_unicode_520_nopad_ci", false), text("uca1400", "utf8mb4_uca1400_ai_ci", true))
 }
 
 // live is the same rows in one database and spread over three.
@@ -251,9 +252,6 @@ func TestServersOrdered(t *testing.T) {
 		l := newLive(t, engine)
 		limits := []plan.Window{{}, {Count: 10, Set: true}, {Offset: 95, Count: 120, Set: true}, {Offset: 290, Count: 50, Set: true}}
 		for i, c := range l.columns {
-			if c.Name == "uni" {
-				continue // its letters may expand, and the planner refuses the collation
-			}
 			for n, query := range []string{
 				"SELECT id FROM t ORDER BY %[1]s, id",
 				"SELECT %[1]s, id FROM t ORDER BY %[1]s DESC, id DESC",
@@ -289,6 +287,33 @@ func difference(want, got [][]string) string {
 		}
 	}
 	return fmt.Sprintf("%d rows, want %d", len(got), len(want))
+}
+
+// The weights of a space are those that the servers use.
+func TestSpaceWeights(t *testing.T) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		db := servers.Shared(t, engine, 1)[0].DB(t, "")
+		checked := 0
+		for _, c := range liveColumns(engine) {
+			if c.DataType != "varchar" || !c.PadSpace || strings.HasSuffix(c.Collation, "_bin") || strings.HasSuffix(c.Collation, "general_ci") {
+				continue
+			}
+			l := &live{columns: []liveColumn{c}}
+			l.declare(t)
+			m, _ := l.plan(t, "SELECT owner FROM t ORDER BY "+c.Name)
+			var want []byte
+			if err := db.QueryRow("SELECT WEIGHT_STRING(CONVERT(' ' USING utf8mb4) COLLATE " + c.Collation + ")").Scan(&want); err != nil {
+				t.Fatal(err)
+			}
+			if got := m.Keys[0].Pad; !bytes.Equal(got, want) {
+				t.Errorf("%s: %x, and the server's is %x", c.Collation, got, want)
+			}
+			checked++
+		}
+		if checked < 4 {
+			t.Errorf("%d collations", checked)
+		}
+	})
 }
 
 func TestServersConcat(t *testing.T) {

@@ -53,6 +53,8 @@ type SortKey struct {
 	Desc   bool
 	// Weighted is true if the server computes a sort key. Such keys are compared as bytes, whatever the collation.
 	Weighted bool
+	// Pad is the weight by which a shorter key is extended before it is compared with a longer one; nil: it is not extended.
+	Pad []byte
 	// Computed is true for a field that is not a column. Such keys have the order in which the shards' servers read rows.
 	Computed bool
 }

@@ -86,14 +86,17 @@ func columnKey(b *stmt.Block, sc *scope, key SortKey, ref stmt.ColumnRef) (SortK
 	switch c.DataType {
 	case "char", "varchar":
 		key.Weighted = true
-		if c.PadSpace && !strings.HasSuffix(c.Collation, "_bin") && !strings.HasSuffix(c.Collation, "_general_ci") {
-			// A letter that expands makes a longer key. Padding by characters does not compensate for that.
-			return key, "", refuse(ScatterShape, "ORDER BY %s, whose collation is %s, over rows of several shards: order by another column, or %s", c.Name, c.Collation, narrowIt)
-		}
-		if c.PadSpace {
+		switch {
+		case !c.PadSpace:
+			return key, "WEIGHT_STRING(" + name + ")", nil
+		case oneWeight(c.Collation):
 			return key, fmt.Sprintf("WEIGHT_STRING(%s AS CHAR(%d))", name, c.Length), nil
 		}
-		return key, "WEIGHT_STRING(" + name + ")", nil
+		// A letter that expands makes a longer key, so that padding by characters is not enough.
+		if key.Pad = spaceWeight(c.Collation); key.Pad != nil {
+			return key, "WEIGHT_STRING(" + name + ")", nil
+		}
+		return key, "", refuse(ScatterShape, "ORDER BY %s, whose collation is %s, over rows of several shards: order by another column, or %s", c.Name, c.Collation, narrowIt)
 	case "enum", "set", "bit":
 		return key, name + " + 0", nil
 	case "float": // the text of a FLOAT is rounded
@@ -107,6 +110,32 @@ func columnKey(b *stmt.Block, sc *scope, key SortKey, ref stmt.ColumnRef) (SortK
 		return key, "", refuse(ScatterShape, "ORDER BY %s, a %s column, over rows of several shards: order by another column, or %s", c.Name, c.DataType, narrowIt)
 	}
 	return key, name, nil
+}
+
+// oneWeight reports whether each character has one weight in a collation.
+func oneWeight(collation string) bool {
+	return strings.HasSuffix(collation, "_bin") || strings.HasSuffix(collation, "_general_ci") || collation == "latin1_swedish_ci"
+}
+
+// spaceWeights are the weights of a space in the collations that compare primary weights of the Unicode Collation Algorithm (UTS #10), of two
+// bytes each, after they have extended the shorter text by spaces. The character set in front is left out. Servers never change the weights of a
+// collation.
+var spaceWeights = func() map[string][]byte {
+	all := map[string][]byte{"unicode_520_ci": {0x02, 0x0a}, "uca1400_ai_ci": {0x02, 0x09}}
+	for name := range strings.FieldsSeq("unicode croatian czech danish esperanto estonian german2 hungarian icelandic latvian lithuanian persian polish roman " +
+		"romanian sinhala slovak slovenian spanish spanish2 swedish turkish vietnamese") {
+		all[name+"_ci"] = []byte{0x02, 0x09}
+	}
+	return all
+}()
+
+// spaceWeight returns the weight of a space in a collation of [spaceWeights], or nil.
+func spaceWeight(collation string) []byte {
+	charset, rest, _ := strings.Cut(collation, "_")
+	if charset != "utf8mb4" && charset != "utf8mb3" {
+		return nil
+	}
+	return spaceWeights[rest]
 }
 
 // comparable reports whether values of a type can be compared outside of the server, as the answer contains them. TIMESTAMP
