@@ -85,7 +85,8 @@ func (g *gathering) sums(p *plan.Partial, from string) (columns []gather.Column,
 	for i := range p.Sums {
 		fields[i] = g.summed(&p.Sums[i])
 	}
-	if err := g.on.lease.Conn.Carry(g.x.Context, g.x.under()); err != nil {
+	// With binary results, texts would look like byte strings.
+	if err := g.on.lease.Conn.Carry(g.x.Context, g.x.under().With("character_set_results", "utf8mb4")); err != nil {
 		return nil, nil, err
 	}
 	rows, err := g.on.lease.Conn.Own().Query(g.x.Context, "SELECT "+strings.Join(fields, ", ")+" "+from+"\nLIMIT 0")

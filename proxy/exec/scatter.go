@@ -67,7 +67,9 @@ func (x *Execution) sendAndMerge(p *plan.Read, route *plan.Route) (unmerged bool
 	if x.Prepared != nil {
 		format = scatter.Binary
 	}
-	outcome, err := x.merge(leases, p.Merge, format, limit, scatter.Options{Status: status, Warnings: len(x.Absent) + len(x.stale), ZeroIsNull: x.sortsZeroAsNull(x.Snapshot.Flavor)})
+	outcome, err := x.merge(leases, p.Merge, format, limit, scatter.Options{
+		Status: status, Warnings: len(x.Absent) + len(x.stale), ZeroIsNull: x.sortsZeroAsNull(x.Snapshot.Flavor), RawTexts: sysvars.RawTexts(x.under()),
+	})
 	x.noteMerge(outcome, err)
 	if began && x.Unbegun(err) {
 		x.Conns.Unbegin()

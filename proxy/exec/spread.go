@@ -273,7 +273,7 @@ func (x *Execution) lockFirst(first *plan.FirstRows, reads []Part, limit uint64)
 
 // counting returns the options for answers that are counted within a transaction.
 func (x *Execution) counting(leases []txn.Lease) scatter.Options {
-	as := scatter.Options{Whole: true, ZeroIsNull: x.sortsZeroAsNull(x.Snapshot.Flavor)}
+	as := scatter.Options{Whole: true, ZeroIsNull: x.sortsZeroAsNull(x.Snapshot.Flavor), RawTexts: sysvars.RawTexts(x.under())}
 	if t := x.Observer.Trace(); t != nil {
 		as.Ended = func(i int, code uint16) { t.Answered(string(leases[i].Shard), 0, code) }
 	}

@@ -78,7 +78,7 @@ func (g *merger) combine(field int) ([]byte, error) {
 
 // extreme returns the smallest or largest value that is not NULL.
 func (g *merger) extreme(field int, largest bool) ([]byte, error) {
-	kind, ok := kindOf(g.columns[field], g.format, false)
+	kind, ok := g.kindOf(field, false)
 	if !ok {
 		return nil, refuse("MIN or MAX of text over rows of several shards: ORDER BY the column with LIMIT 1 does it")
 	}

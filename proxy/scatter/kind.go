@@ -64,6 +64,12 @@ func kindOf(c column, f Format, weighted bool) (kind, bool) {
 	return 0, false
 }
 
+// kindOf returns the kind of a column of the answers, as the function kindOf does. It returns false also for byte strings that may be texts.
+func (g *merger) kindOf(column int, weighted bool) (kind, bool) {
+	k, ok := kindOf(g.columns[column], g.format, weighted)
+	return k, ok && (k != rawBytes || weighted || !g.rawTexts)
+}
+
 func pick(f Format, text, binary kind) kind {
 	if f == Binary {
 		return binary

@@ -37,6 +37,7 @@ type merger struct {
 	sortKeys   []sortKey           // for Ordered
 	queue      []int               // for Ordered: a heap of the answers that have a row
 	zeroIsNull func(typ byte) bool // for Ordered
+	rawTexts   bool                // see [Options]
 }
 
 // window is the remaining part of a LIMIT.
@@ -64,7 +65,7 @@ func (w *window) admit() bool {
 func newMerger(sources []source, m *plan.Merge, format Format, limit plan.Window, as Options) *merger {
 	g := &merger{answers: make([]answer, len(sources)), plan: m, format: format, window: newWindow(limit)}
 	g.offset = g.window.skip
-	g.zeroIsNull = as.ZeroIsNull
+	g.zeroIsNull, g.rawTexts = as.ZeroIsNull, as.RawTexts
 	if g.zeroIsNull == nil {
 		g.zeroIsNull = func(byte) bool { return false }
 	}

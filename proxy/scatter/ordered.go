@@ -146,7 +146,7 @@ func (g *merger) resolveKeys() error {
 		if !ok {
 			return refuse("ORDER BY column %d: the answer has %d columns", k.Column, g.visible)
 		}
-		kind, ok := kindOf(g.columns[at], g.format, k.Weighted)
+		kind, ok := g.kindOf(at, k.Weighted)
 		if !ok || kind == textFloat {
 			return refuse("ORDER BY column %d of the answer, whose type can't be compared outside of the server: order by another column, or name one owner, ID or order number in WHERE", at+1)
 		}

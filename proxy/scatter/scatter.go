@@ -17,6 +17,8 @@ type Options struct {
 	Whole bool
 	// ZeroIsNull, if not nil, reports whether the servers sort a zero date like NULL if an expression of a type returns it.
 	ZeroIsNull func(typ byte) bool
+	// RawTexts: texts come as byte strings, since character_set_results is binary. Then the answer does not show in which order they are.
+	RawTexts bool
 	// MostHeld is the number of bytes that [Hold] keeps at most.
 	MostHeld int64
 	// Ended, if not nil, is called for each answer that was read to its end, with the connection's index and the error code at the end (0

@@ -94,6 +94,15 @@ func Wide(settings *backend.Settings) bool {
 	return false
 }
 
+// RawTexts reports whether servers send texts as byte strings under the settings.
+func RawTexts(settings *backend.Settings) bool {
+	charset, _ := settings.Names()
+	if literal, set := settings.Lookup(characterSetResults); set {
+		charset = literal
+	}
+	return strings.EqualFold(strings.Trim(charset, "'"), "binary")
+}
+
 // runAssignments runs only the assignments on a server, to get their warnings. The connection has the session's previous settings. A connection
 // with other settings would also get the warnings of those.
 func (e *Evaluator) runAssignments(text string, next *Set, known *SetWarnings) error {

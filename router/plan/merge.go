@@ -51,7 +51,7 @@ type SortKey struct {
 	Column int
 	Hidden bool
 	Desc   bool
-	// Weighted is true if the server computes a sort key. Such keys are compared as bytes, whatever the collation.
+	// Weighted is true if the key is compared as bytes, whatever its character set: a byte string, or a sort key that the server computes.
 	Weighted bool
 	// Pad is the weight by which a shorter key is extended before it is compared with a longer one; nil: it is not extended.
 	Pad []byte

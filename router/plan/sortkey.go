@@ -103,7 +103,8 @@ func columnKey(b *stmt.Block, sc *scope, key SortKey, ref stmt.ColumnRef) (SortK
 		return key, name + " + 0e0", nil
 	case "timestamp": // the text of a TIMESTAMP goes back an hour every autumn
 		return key, "UNIX_TIMESTAMP(" + name + ")", nil
-	case "tinyblob", "blob", "mediumblob", "longblob":
+	case "tinyblob", "blob", "mediumblob", "longblob", "binary", "varbinary":
+		key.Weighted = true
 		return key, name, nil
 	}
 	if !comparable(c.DataType) {

@@ -10,7 +10,27 @@ func TestRareFormsOfQueries(t *testing.T) {
 		s.try(t, assigning(assigningOnce...)...)
 		s.try(t, explainedQueries...)
 		s.try(t, moreQueries()...)
+		s.try(t, textsAsBytes()...)
 	})
+}
+
+// textsAsBytes are queries whose texts the client gets as byte strings. They are still compared by their collation.
+func textsAsBytes() (all []attack) {
+	for _, names := range []string{"NAMES binary", "character_set_results = binary", "character_set_results = NULL"} {
+		for _, query := range []string{
+			"SELECT MIN(CONCAT(status)), MAX(CONCAT(status)) FROM test_order",
+			"SELECT CONCAT(status) s, amount FROM test_order ORDER BY s, amount, order_id LIMIT 36",
+			"SELECT COALESCE(status, 0) s FROM test_order ORDER BY s LIMIT 36",
+			"SELECT status FROM test_order ORDER BY status LIMIT 36",
+			"SELECT CAST(status AS BINARY) s FROM test_order ORDER BY s LIMIT 36",
+			"SELECT MAX(CAST(status AS BINARY)) FROM test_order",
+		} {
+			all = append(all, attack{name: names + ": " + query, say: []string{
+				"UPDATE test_order SET status = CASE MOD(buyer_uid, 3) WHEN 0 THEN 'a' WHEN 1 THEN 'B' ELSE 'c' END", "SET " + names, query,
+			}})
+		}
+	}
+	return all
 }
 
 // tableStatements are statements with TABLE and VALUES. MariaDB has no TABLE.
