@@ -216,7 +216,7 @@ func Scattered() *Refusal {
 // own rows. Empty means that it has the same effect.
 func (p *Change) spreadObstacle(s *stmt.Statement, sc *scope) string {
 	for i := range sc.nodes {
-		if !sc.nodes[i].sharded() {
+		if n := &sc.nodes[i]; !n.sharded() && !n.ref.Derived { // a derived table is a subquery
 			return "tables that are not sharded"
 		}
 	}
