@@ -272,7 +272,11 @@ func (e *examination) twoPhases(ctx context.Context, s *shard) error {
 	case 0:
 		return err
 	case mysql.ER_NO_SUCH_TABLE, mysql.ER_BAD_DB_ERROR:
-		e.find(finding.Outage, "privileges", string(s.name), "GRANT CREATE ON locus.* TO "+account+", and the proxies make it", "transactions can't span it: the table locus.decision is missing")
+		severity := finding.Outage
+		if routes := e.Cluster.Routes; s.name != e.Cluster.Settings.DefaultShard && routes != nil && routes.GenesOf(s.name).Empty() {
+			severity = finding.Advice // it was added a moment ago, or can't get genes yet
+		}
+		e.find(severity, "privileges", string(s.name), "GRANT CREATE ON locus.* TO "+account+", and the proxies make it", "transactions can't span it: the table locus.decision is missing")
 	default:
 		e.find(finding.Outage, "privileges", string(s.name), "GRANT SELECT, INSERT, UPDATE, DELETE ON locus.decision TO "+account, "transactions can't span it: %s", link.Reason(err))
 	}
