@@ -41,3 +41,26 @@ func TestSettling(t *testing.T) {
 		t.Errorf("a second later: got %v, want %v", got, want)
 	}
 }
+
+// A table that was declared a moment ago, and that the shards have not made yet, is no error in the log.
+func TestJustDeclared(t *testing.T) {
+	name := func(s string) catalog.TableName { return catalog.TableName{Schema: "shop", Name: s} }
+	sharded := catalog.Declaration{Kind: catalog.Sharded}
+	old := &cluster.Cluster{Tables: map[catalog.TableName]catalog.Declaration{name("old"): sharded}}
+	now := &cluster.Cluster{Tables: map[catalog.TableName]catalog.Declaration{name("old"): sharded, name("new"): sharded, name("outside"): {Kind: catalog.Outside}}}
+	missing := &catalog.Misfit{Err: &catalog.MissingTableError{Shards: "s0"}}
+	for what, c := range map[string]struct {
+		last   *state
+		broken map[catalog.TableName]error
+		want   bool
+	}{
+		"new":                   {&state{declared: old}, map[catalog.TableName]error{name("new"): missing, name("outside"): errors.New("outside")}, true},
+		"old":                   {&state{declared: old}, map[catalog.TableName]error{name("new"): missing, name("old"): missing}, false},
+		"new and of other form": {&state{declared: old}, map[catalog.TableName]error{name("new"): errors.New("columns differ")}, false},
+		"at the start":          {nil, map[catalog.TableName]error{name("new"): missing}, false},
+	} {
+		if got := (&builder{last: c.last}).justDeclared(now, c.broken); got != c.want {
+			t.Errorf("%s: %t", what, got)
+		}
+	}
+}

@@ -260,7 +260,11 @@ func (b *builder) read(ctx context.Context, w *state) (err error) {
 		return fmt.Errorf("the proxy's account can't see all that the shards have: %w", loaded.Unseen)
 	}
 	w.problems = loaded.Problems()
-	if w.problems != nil {
+	switch {
+	case w.problems == nil:
+	case b.justDeclared(w.declared, loaded.Catalog.Broken()):
+		b.log.Info("declared tables that the shards have not made yet", "error", w.problems)
+	default:
 		b.log.Error("declared tables that can't be served", "error", w.problems)
 	}
 	for _, warning := range loaded.Warnings {
@@ -283,6 +287,23 @@ func (b *builder) read(ctx context.Context, w *state) (err error) {
 	}
 	w.snapshot.Mode, err = b.mode(ctx, w.declared.ShardNames())
 	return err
+}
+
+// justDeclared reports whether all tables that can't be served are missing on the shards and were not declared in the last state. A CREATE
+// TABLE declares its table before the shards make it.
+func (b *builder) justDeclared(declared *cluster.Cluster, broken map[catalog.TableName]error) bool {
+	for name, err := range broken {
+		if declared.Tables[name].Kind == catalog.Outside {
+			continue
+		}
+		if b.last == nil || !errors.As(err, new(*catalog.MissingTableError)) {
+			return false
+		}
+		if _, before := b.last.declared.Tables[name]; before {
+			return false
+		}
+	}
+	return true
 }
 
 // changed returns the change to read: the requested changes, and the declarations that differ from the last state. It is never
