@@ -64,8 +64,12 @@ func kindOf(c column, f Format, weighted bool) (kind, bool) {
 	return 0, false
 }
 
-// kindOf returns the kind of a column of the answers, as the function kindOf does. It returns false also for byte strings that may be texts.
+// kindOf returns the kind of a column of the answers, as the function kindOf does. It returns false also for byte strings that may be texts, and
+// for a TIMESTAMP: as text it goes back an hour every autumn, while servers may sort it as an instant.
 func (g *merger) kindOf(column int, weighted bool) (kind, bool) {
+	if g.columns[column].typ == mysql.MYSQL_TYPE_TIMESTAMP {
+		return 0, false
+	}
 	k, ok := kindOf(g.columns[column], g.format, weighted)
 	return k, ok && (k != rawBytes || weighted || !g.rawTexts)
 }

@@ -90,3 +90,19 @@ func TestMalformedTimes(t *testing.T) {
 		}
 	}
 }
+
+// The order of a computed TIMESTAMP, and of byte strings that may be texts, does not show in the answer.
+func TestKindsOfComputedColumns(t *testing.T) {
+	g := &merger{columns: []column{{typ: mysql.MYSQL_TYPE_TIMESTAMP}, {typ: mysql.MYSQL_TYPE_DATETIME}, {typ: mysql.MYSQL_TYPE_VAR_STRING, charset: binaryCharset}}}
+	for _, raw := range []bool{false, true} {
+		g.rawTexts = raw
+		for i, want := range []bool{false, true, !raw} {
+			if _, got := g.kindOf(i, false); got != want {
+				t.Errorf("column %d, texts as bytes %t: %t", i, raw, got)
+			}
+		}
+		if _, weighted := g.kindOf(2, true); !weighted {
+			t.Error("a sort key that the server computes can't be compared")
+		}
+	}
+}

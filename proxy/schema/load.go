@@ -81,7 +81,7 @@ func (f *Found) Again(ctx context.Context, shards map[router.ShardName]Querier, 
 		listings = before.Listings()
 	}
 	servers, err := readEach(shards, func(name router.ShardName, q Querier) (*server, error) {
-		if s := known[name]; s != nil && !change.Everything {
+		if s := known[name]; s != nil && !change.Everything && !s.listing.Ambiguous(change.Routines) {
 			return s.reread(ctx, q, tablesOf(c, name), change)
 		}
 		return read(ctx, q, tablesOf(c, name), listings[name])

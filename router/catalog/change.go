@@ -2,6 +2,8 @@ package catalog
 
 import (
 	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"locus/router"
 )
@@ -100,6 +102,26 @@ func (l *Listing) Involved(c Change) []TableName {
 	}
 	views := l.viewsOver(tables)
 	return union(union(c.Tables, children), views)
+}
+
+// Ambiguous reports whether one of the names may denote other routines of the listing than those with this name in another letter case. Servers
+// compare the names of routines by a collation, in which é is e, and databases may differ in letter case alone.
+func (l *Listing) Ambiguous(routines []TableName) bool {
+	beyondASCII := func(n TableName) bool {
+		return strings.ContainsFunc(n.Schema+n.Name, func(c rune) bool { return c >= utf8.RuneSelf })
+	}
+	for _, r := range routines {
+		if beyondASCII(r) {
+			return true
+		}
+		for i := range l.Programs {
+			p := &l.Programs[i]
+			if p.routine() && strings.EqualFold(p.Schema, r.Schema) && (p.Schema != r.Schema || beyondASCII(p.TableName)) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // viewsOver returns the views whose queries name one of the tables, directly or through other views. It may also return views that use the

@@ -51,6 +51,20 @@ func TestChangesOfLaterKinds(t *testing.T) {
 	}
 }
 
+func TestAmbiguous(t *testing.T) {
+	l := &Listing{Programs: []Program{
+		{TableName: TableName{"shop", "p"}, Type: "PROCEDURE"}, {TableName: TableName{"Shop", "q"}, Type: "PROCEDURE"},
+		{TableName: TableName{"other", "é"}, Type: "FUNCTION"}, {TableName: TableName{"plain", "P"}, Type: "FUNCTION"}, {TableName: TableName{"plain", "é"}, Type: "TRIGGER"},
+	}}
+	for name, want := range map[TableName]bool{
+		{"shop", "p"}: true, {"Shop", "p"}: true, {"other", "e"}: true, {"plain", "p"}: false, {"plain", "new"}: false, {"plain", "ñ"}: true, {"none", "p"}: false,
+	} {
+		if got := l.Ambiguous([]TableName{name}); got != want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
+
 func TestInvolved(t *testing.T) {
 	name := func(n string) TableName { return TableName{"shop", n} }
 	l := &Listing{
