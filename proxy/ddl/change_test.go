@@ -57,6 +57,19 @@ func TestChangeOfAStatement(t *testing.T) {
 	}
 }
 
+func TestFailsPartly(t *testing.T) {
+	t.Parallel()
+	s := newStand(t)
+	for text, want := range map[string]bool{
+		"DROP TABLE a, b": true, "DROP TABLE IF EXISTS a, b": true, "DROP VIEW a, b": true,
+		"DROP TABLE a": false, "DROP VIEW a": false, "ALTER TABLE a ADD b INT": false, "CREATE TABLE a (n INT REFERENCES b (n))": false,
+	} {
+		if got := s.request(text).FailsPartly(); got != want {
+			t.Errorf("%s: %t", text, got)
+		}
+	}
+}
+
 // A DROP with IF EXISTS that drops nothing changes nothing. It may drop something although the catalog doesn't have it, when another session has
 // just created that.
 func TestFoundNothing(t *testing.T) {

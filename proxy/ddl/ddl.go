@@ -142,6 +142,13 @@ func (s *Statement) FoundNothing(shard router.ShardName, warnings uint16) bool {
 		!slices.ContainsFunc(st.Dropped, func(t stmt.TableName) bool { return c.Knows(s.FullName(t)) })
 }
 
+// FailsPartly reports whether the statement may have had an effect although a server returned an error. MariaDB drops the tables of a list that
+// exist.
+func (s *Statement) FailsPartly() bool {
+	st := s.Facts.Statement
+	return st.Verb == "DROP" && len(st.Tables) > 1
+}
+
 // triggered returns the table of the trigger that the statement creates or drops, or no name if the catalog doesn't have the trigger.
 func (s *Statement) triggered() (on catalog.TableName) {
 	t := s.Facts.Statement.Trigger

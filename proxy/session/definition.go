@@ -111,7 +111,10 @@ func (s *Session) redefining(r *exec.Execution) func(router.ShardName, reply.End
 		change := st.Change(shard)
 		ending := func(dst, packet []byte) ([]byte, error) {
 			ok, err := wire.ParseOK(packet[wire.HeaderSize:], 0)
-			if packet[wire.HeaderSize] != mysql.ERR_HEADER && (err != nil || !st.FoundNothing(shard, ok.Warnings)) {
+			switch {
+			case packet[wire.HeaderSize] == mysql.ERR_HEADER && !st.FailsPartly():
+			case err == nil && st.FoundNothing(shard, ok.Warnings):
+			default:
 				definer.Reread(change)
 			}
 			if last != nil {
