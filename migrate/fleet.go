@@ -22,9 +22,6 @@ const (
 	fleetPatience = 2 * time.Second
 )
 
-// open is what a proxy may have open that delays its acknowledgement of a map.
-const open = "a transaction or a statement"
-
 // acknowledged waits until every live proxy obeys a version of the map, and returns these proxies. If ctx ends before, the error is a
 // *steps.MissingError.
 func (f fleet) acknowledged(ctx context.Context, version int64, acknowledgements <-chan struct{}) (proxies map[string]int64, err error) {
@@ -34,7 +31,7 @@ func (f fleet) acknowledged(ctx context.Context, version int64, acknowledgements
 		Condition: fmt.Sprintf("obeys map version %d", version), Every: fleetLook, Changed: acknowledgements,
 		Read: func(ctx context.Context) (_ []steps.Missing, err error) {
 			proxies, err = f.store.Proxies(ctx)
-			return steps.Behind(proxies, version, "map version", open), err
+			return steps.Behind(proxies, version, "map version"), err
 		},
 		Waiting: func(missing []steps.Missing) {
 			if time.Since(began) > fleetPatience {

@@ -8,9 +8,6 @@ import (
 	"locus/router"
 )
 
-// open is what a proxy may have open that delays its acknowledgement of a document.
-const open = "a transaction or a statement"
-
 // BehindMap returns the live proxies that obey an earlier version of the route map.
 func BehindMap(ctx context.Context, kv *etcd.KV, version int64) ([]steps.Missing, error) {
 	cards, err := Cards(ctx, kv)
@@ -18,7 +15,7 @@ func BehindMap(ctx context.Context, kv *etcd.KV, version int64) ([]steps.Missing
 	for _, c := range cards {
 		obeyed[c.ID] = c.MapVersion
 	}
-	return steps.Behind(obeyed, version, "map version", open), err
+	return steps.Behind(obeyed, version, "map version"), err
 }
 
 // BehindPrimary returns the live proxies that obey an earlier epoch of a shard's primary.
@@ -28,5 +25,5 @@ func BehindPrimary(ctx context.Context, kv *etcd.KV, shard router.ShardName, epo
 	for _, c := range cards {
 		obeyed[c.ID] = c.Primaries[shard]
 	}
-	return steps.Behind(obeyed, epoch, "epoch", open), err
+	return steps.Behind(obeyed, epoch, "epoch"), err
 }

@@ -90,15 +90,15 @@ func Names(list []Missing) []string {
 }
 
 // Behind returns the processes that obey an earlier version of a document than the given one, sorted by their IDs. The document is named
-// as in "map version". Open is what a process may have open that began before.
-func Behind(obeyed map[string]int64, version int64, document, open string) (list []Missing) {
+// as in "map version".
+func Behind(obeyed map[string]int64, version int64, document string) (list []Missing) {
 	for id, has := range obeyed {
 		switch {
 		case has >= version:
 		case has == 0:
 			list = append(list, Missing{id, "it has not reported a " + document + " yet"})
 		default:
-			list = append(list, Missing{id, fmt.Sprintf("it obeys %s %d, because %s that began before is still open there, or it does not respond", document, has, open)})
+			list = append(list, Missing{id, fmt.Sprintf("it obeys %s %d, because a transaction or a statement that began before is still open there, or it does not respond", document, has)})
 		}
 	}
 	slices.SortFunc(list, func(a, b Missing) int { return strings.Compare(a.Process, b.Process) })

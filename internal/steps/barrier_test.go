@@ -18,7 +18,7 @@ func reads(list ...map[string]int64) func(context.Context) ([]Missing, error) {
 		if now == nil {
 			return nil, errors.New("etcd is unreachable")
 		}
-		return Behind(now, 7, "map version", "a transaction"), nil
+		return Behind(now, 7, "map version"), nil
 	}
 }
 
@@ -36,7 +36,7 @@ func TestABarrierOpensOnceNoProcessIsMissing(t *testing.T) {
 }
 
 func TestABarrierNamesEachMissingProcess(t *testing.T) {
-	const want = "not every process obeys map version 7: b: it obeys map version 6, because a transaction that began before is still open there, or it does not respond; " +
+	const want = "not every process obeys map version 7: b: it obeys map version 6, because a transaction or a statement that began before is still open there, or it does not respond; " +
 		"c: it has not reported a map version yet: context deadline exceeded"
 	state := map[string]int64{"a": 7, "c": 0, "b": 6}
 	late := reads(state)
