@@ -28,11 +28,6 @@ const greetTimeout = 3 * time.Second
 //
 // known is the earlier result, and change contains everything that may have changed since.
 func findTables(ctx context.Context, pools *backend.Registry, c *cluster.Cluster, before *catalog.Catalog, known *schema.Found, change catalog.Change, log *slog.Logger) (*schema.Found, schema.Querier, error) {
-	if !change.Everything { // the shards have just run the definition
-		if found, first, err := findQuickly(ctx, pools, c, before, known, change); err == nil {
-			return found, first, nil
-		}
-	}
 	reached, first, down := reachable(ctx, pools, c, change)
 	if first == nil {
 		return nil, nil, fmt.Errorf("no shard can be reached: %w", errors.Join(down...))
@@ -44,30 +39,24 @@ func findTables(ctx context.Context, pools *backend.Registry, c *cluster.Cluster
 	return found, first, err
 }
 
-// findQuickly is findTables without finding out first which shards answer. It fails if one does not.
-func findQuickly(ctx context.Context, pools *backend.Registry, c *cluster.Cluster, before *catalog.Catalog, known *schema.Found, change catalog.Change) (*schema.Found, schema.Querier, error) {
-	ctx, cancel := context.WithTimeout(ctx, greetTimeout)
-	defer cancel()
+// concerned returns the shards that a change concerns.
+func concerned(pools *backend.Registry, c *cluster.Cluster, change catalog.Change) map[router.ShardName]schema.Querier {
 	all := map[router.ShardName]schema.Querier{}
 	for _, name := range c.ShardNames() {
 		if pool, ok := pools.Pool(name); ok && change.Concerns(name) {
 			all[name] = schema.Pooled{Pool: pool}
 		}
 	}
-	found, err := known.Again(ctx, all, c, before, change)
-	return found, all[c.Settings.DefaultShard], err
+	return all
 }
 
 // reachable returns the shards that a change concerns and that answer, one of them as [findTables] does, and the errors of those
 // that don't answer.
 func reachable(ctx context.Context, pools *backend.Registry, c *cluster.Cluster, change catalog.Change) (reached map[router.ShardName]schema.Querier, first schema.Querier, down []error) {
 	reached = map[router.ShardName]schema.Querier{}
-	for _, name := range c.ShardNames() {
-		pool, ok := pools.Pool(name)
-		if !ok || !change.Concerns(name) {
-			continue
-		}
-		q := schema.Pooled{Pool: pool}
+	all := concerned(pools, c, change)
+	for _, name := range slices.SortedFunc(maps.Keys(all), router.ShardName.Compare) {
+		q := all[name]
 		if err := greet(ctx, q); err != nil {
 			down = append(down, fmt.Errorf("shard %s: %w", name, err))
 			continue
@@ -89,10 +78,18 @@ const (
 // settledTables is findTables that reads again, for about half a second, if tables that fitted their unchanged declarations before
 // don't fit them any more. While a definition runs, one shard may finish before another, and MariaDB's information_schema omits the
 // columns of a table that it can't open at that moment. Statements use the former tables meanwhile.
+//
+// After a definition by name, it first assumes that all shards answer, since they have just run the definition.
 func (b *builder) settledTables(ctx context.Context, c *cluster.Cluster, before *catalog.Catalog, change catalog.Change) (*schema.Found, schema.Querier, error) {
+	settled := func(f *schema.Found) bool { return before == nil || !b.sameTables(c) || !f.Unfits(before) }
+	if !change.Everything {
+		if found, err := b.findAtOnce(ctx, c, before, change); err == nil && settled(found) {
+			return found, nil, nil
+		}
+	}
 	for retry := 0; ; retry++ {
 		found, first, err := findTables(ctx, b.pools, c, before, b.found, change, b.log)
-		if err != nil || retry == misfitRetries || before == nil || !b.sameTables(c) || !found.Unfits(before) {
+		if err != nil || retry == misfitRetries || settled(found) {
 			return found, first, err
 		}
 		select {
@@ -101,6 +98,13 @@ func (b *builder) settledTables(ctx context.Context, c *cluster.Cluster, before 
 			return nil, nil, context.Cause(ctx)
 		}
 	}
+}
+
+// findAtOnce reads what a change names, and fails if a shard does not answer in time.
+func (b *builder) findAtOnce(ctx context.Context, c *cluster.Cluster, before *catalog.Catalog, change catalog.Change) (*schema.Found, error) {
+	ctx, cancel := context.WithTimeout(ctx, greetTimeout)
+	defer cancel()
+	return b.found.Again(ctx, concerned(b.pools, c, change), c, before, change)
 }
 
 func greet(ctx context.Context, q schema.Querier) error {
