@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -161,7 +162,9 @@ func (x *Execution) dropTemporary(p *plan.TemporaryCopy) {
 	if err != nil {
 		return // the connection was lost, and the table with it
 	}
-	if _, err := l.Conn.Own().Exec(x.Context, "DROP TEMPORARY TABLE IF EXISTS "+p.Staged); err != nil {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(x.Context), txn.UndoTime)
+	defer cancel()
+	if _, err := l.Conn.Own().Exec(ctx, "DROP TEMPORARY TABLE IF EXISTS "+p.Staged); err != nil {
 		l.Lost()
 		return
 	}
