@@ -2,7 +2,6 @@ package ops
 
 import (
 	"context"
-
 	"fmt"
 	"slices"
 	"time"

@@ -30,7 +30,7 @@ func (p *Plan) Stages() []string {
 
 func fromShard(j *Job) []string {
 	return []string{
-		fmt.Sprintf("declare the tables to be %s's alone, so that copies on other shards count for nothing, and wait until every proxy knows", j.From),
+		fmt.Sprintf("declare the tables to be %s's alone, so that copies on other shards do not count, and wait until every proxy knows", j.From),
 		"make the tables on the shards that lack them",
 		fmt.Sprintf("copy the rows to the shards that own their genes, while the binary log of %s is followed", j.From),
 		"check that the owner and the ID of every row agree, compare the shards, and keep comparing",

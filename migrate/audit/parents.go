@@ -31,7 +31,7 @@ type Parents struct {
 	Places []Place
 	// Numbered reports that another table numbers the parents, and that those numbers are no IDs. It counts without Places alone.
 	Numbered bool
-	// Most is the number of values after which only a sample is looked up; 0 means that all values are.
+	// Most is the largest number of values that are all looked up. Of more values, only a sample is. 0: there is no limit.
 	Most int
 
 	waiting []childRow

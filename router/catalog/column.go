@@ -141,7 +141,7 @@ const (
 	Constant Origin = iota
 	// Clock: the value depends on the statement's time alone.
 	Clock
-	// Anew: each server generates its own value, by UUID(), RAND(), CONNECTION_ID() or the like.
+	// Anew is true if servers generate different values, as by UUID(), RAND() or CONNECTION_ID().
 	Anew
 )
 

@@ -181,7 +181,7 @@ func (p *pair) read(from querier, t *table) (out []row) {
 	return out
 }
 
-// copy gives the plain server's table the rows of the shards.
+// copy inserts the rows of the shards into the plain server's table.
 func (p *pair) copy(t *table) { p.put(t, p.rowsOf(t, false)) }
 
 // asStored is the sql_mode in which a server accepts all rows that another one can have.
