@@ -73,4 +73,12 @@ func TestKeysOfACluster(t *testing.T) {
 	if got := fmt.Sprint(list); err != nil || unknown != nil || got != "[{1  retired} {2 ff1 current}]" {
 		t.Errorf("%s %v %v", got, unknown, err)
 	}
+
+	// A key that the file has already, and that was never current, is the next one.
+	if version, err := (AddKey{file, cipher.Rotation{Cipher: "ff1"}}).Do(); err != nil || version != 3 {
+		t.Fatal(version, err)
+	}
+	if k, err = o.PlanRotateKey(t.Context(), RotateKey{File: file, Key: cipher.Rotation{Cipher: "ff1"}}, progress); err != nil || k.Version != 3 || k.Adds {
+		t.Errorf("%+v %v", k, err)
+	}
 }
